@@ -1,0 +1,39 @@
+# Functions that make Heddle's own tests, examples and benchmarks.
+include("${CMAKE_CURRENT_LIST_DIR}/dependencies.cmake")
+
+set(HEDDLE_TEST_LAUNCHER "" CACHE STRING "A command that every CUDA test and example is started with")
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_CUDA_EXTENSIONS OFF)
+separate_arguments(heddle_launcher UNIX_COMMAND "${HEDDLE_TEST_LAUNCHER}")
+get_property(heddle_languages GLOBAL PROPERTY ENABLED_LANGUAGES)
+set(heddle_has_cuda FALSE)
+if("CUDA" IN_LIST heddle_languages)
+  set(heddle_has_cuda TRUE)
+endif()
+
+add_library(heddle_warnings INTERFACE)
+target_compile_options(heddle_warnings INTERFACE
+  "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wconversion;-Wshadow;-Werror>"
+  "$<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings>")
+
+# Sets `variable` to a file through which `source` is compiled as CUDA. One source serves both languages this way;
+# the LANGUAGE property of a file would hold for every target of its directory.
+function(heddle_cuda_source variable source)
+  file(RELATIVE_PATH name "${PROJECT_SOURCE_DIR}" "${source}")
+  string(REGEX REPLACE "\\.cpp$" ".cu" name "${name}")
+  set(generated "${PROJECT_BINARY_DIR}/as_cuda/${name}")
+  file(CONFIGURE OUTPUT "${generated}" CONTENT "#include \"${source}\"\n")
+  set(${variable} "${generated}" PARENT_SCOPE)
+endfunction()
+
+# heddle_add_program(<target> [CUDA] SOURCES <file.cpp>... [LIBRARIES <library>...])
+# With CUDA the first source is compiled by nvcc, the others by the C++ compiler all the same.
+function(heddle_add_program target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "CUDA" "" "SOURCES;LIBRARIES")
+  list(POP_FRONT arg_SOURCES source)
+  if(arg_CUDA)
+    heddle_cuda_source(source "${source}")
+  endif()
+  add_executable(${target} "${source}" ${arg_SOURCES})
+  target_link_libraries(${target} PRIVATE heddle::heddle heddle_warnings ${arg_LIBRARIES})
+endfunction()

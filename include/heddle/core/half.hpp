@@ -105,8 +105,14 @@ class half {
   HEDDLE_HOST_DEVICE constexpr half& operator/=(float other) { return *this = half(*this / other); }
 
  private:
-  // Both conversions compute every case and select: without a branch, loops over them vectorise. Magnitudes are signed
-  // because SSE and AVX2 only compare signed integers.
+  // Both conversions compute every case and select by masks, so that loops over them vectorise: g++ makes branches of
+  // conditional operators here, and keeps them because a floating-point operation could trap.
+  HEDDLE_HOST_DEVICE static constexpr std::int32_t if_less(std::int32_t a, std::int32_t b, std::int32_t then,
+                                                           std::int32_t otherwise) {
+    const std::int32_t mask = (a - b) >> 31;
+    return otherwise ^ ((then ^ otherwise) & mask);
+  }
+
   HEDDLE_HOST_DEVICE static constexpr std::uint16_t round(float value) {
 #if defined(__CUDA_ARCH__)
     if (!__builtin_is_constant_evaluated()) {
@@ -126,14 +132,14 @@ class half {
     const std::int32_t normal = (magnitude - (112 << 23) + 0xfff + odd) >> 13;
 
     // The last bit of a float in [0.5, 1) is worth the least subnormal half: the addition rounds.
-    const std::int32_t small = magnitude < least_normal ? magnitude : least_normal;
+    const std::int32_t small = if_less(magnitude, least_normal, magnitude, least_normal);
     const std::int32_t subnormal =
         __builtin_bit_cast(std::int32_t, __builtin_bit_cast(float, small) + 0.5F) - (126 << 23);
 
-    const std::int32_t not_finite = magnitude > infinity ? (0x7e00 | ((magnitude >> 13) & 0x3ff)) : 0x7c00;
+    const std::int32_t not_finite = if_less(infinity, magnitude, 0x7e00 | ((magnitude >> 13) & 0x3ff), 0x7c00);
 
-    std::int32_t result = magnitude < least_normal ? subnormal : normal;
-    result = magnitude >= beyond ? not_finite : result;
+    const std::int32_t finite = if_less(magnitude, least_normal, subnormal, normal);
+    const std::int32_t result = if_less(magnitude, beyond, finite, not_finite);
     return static_cast<std::uint16_t>(sign | static_cast<std::uint32_t>(result));
   }
 
@@ -153,8 +159,8 @@ class half {
     const std::int32_t subnormal =
         __builtin_bit_cast(std::int32_t, __builtin_bit_cast(float, magnitude + (113 << 23)) - 0x1p-14F);
 
-    std::int32_t result = magnitude < (1 << 23) ? subnormal : normal;
-    result = magnitude >= (31 << 23) ? not_finite : result;
+    const std::int32_t finite = if_less(magnitude, 1 << 23, subnormal, normal);
+    const std::int32_t result = if_less(magnitude, 31 << 23, finite, not_finite);
     return __builtin_bit_cast(float, sign | static_cast<std::uint32_t>(result));
   }
 

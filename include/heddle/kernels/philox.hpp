@@ -62,9 +62,10 @@ HEDDLE_HOST_DEVICE constexpr T philox_uniform(std::uint64_t bits) {
   return static_cast<double>(static_cast<std::int64_t>(bits >> 11)) * 0x1p-53;
 }
 
-// Normal numbers come in pairs by Box-Muller, from two draws of uniform bits each: a radius sqrt(-2 log(u)) of the first
-// draw and an angle 2 pi v of the second; the pair is (radius cos, radius sin). A group of 32-bit words makes two pairs,
-// (word 0, word 1) and (word 2, word 3); a group of 64-bit draws makes one. half and bfloat16 are rounded from float.
+// Normal numbers come in pairs by Box-Muller, from two draws of uniform bits each: a radius sqrt(-2 log(u)) of the
+// first draw and an angle 2 pi v of the second; the pair is (radius cos, radius sin). A group of 32-bit words makes two
+// pairs, (word 0, word 1) and (word 2, word 3); a group of 64-bit draws makes one. half and bfloat16 are rounded from
+// float.
 
 /// u of the radius, in (0, 1], so that its logarithm is finite: (bits + 1/2) / 2^32, rounded to float.
 HEDDLE_HOST_DEVICE constexpr float philox_radius(std::uint32_t bits) {

@@ -1,7 +1,7 @@
 # What heddle::heddle gains from what the consuming project has: the CUDA runtime, and targets for the optional
 # libraries. Read both by Heddle's own CMakeLists.txt (add_subdirectory, FetchContent) and by the installed package.
 #
-# Nothing here reads or sets architectures, and nothing adds a compiler flag.
+# Nothing here reads or sets architectures, and nothing adds a flag but the language's standard.
 include_guard(DIRECTORY)
 
 # Gives `target` the CUDA runtime: its headers, HEDDLE_HAS_CUDA=1, and for each program that links it the kind of
@@ -21,7 +21,13 @@ function(heddle_link_cuda target)
   get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)
   set(default "STATIC")
   if("CUDA" IN_LIST languages)
-    set_property(TARGET ${target} APPEND PROPERTY INTERFACE_COMPILE_FEATURES "$<BUILD_INTERFACE:cuda_std_20>")
+    if("cuda_std_20" IN_LIST CMAKE_CUDA_COMPILE_FEATURES)
+      set_property(TARGET ${target} APPEND PROPERTY INTERFACE_COMPILE_FEATURES "$<BUILD_INTERFACE:cuda_std_20>")
+    else()
+      # CMake 3.25.1 doesn't know that nvcc has C++20: what the feature would have added.
+      set_property(TARGET ${target} APPEND PROPERTY INTERFACE_COMPILE_OPTIONS
+                   "$<BUILD_INTERFACE:$<$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>:-std=c++20>>")
+    endif()
     if(CMAKE_CUDA_RUNTIME_LIBRARY_DEFAULT)
       set(default "${CMAKE_CUDA_RUNTIME_LIBRARY_DEFAULT}")
     endif()
@@ -102,7 +108,9 @@ function(heddle_find_features target scope components)
     set_target_properties(heddle::cblas PROPERTIES INTERFACE_INCLUDE_DIRECTORIES "${HEDDLE_CBLAS_INCLUDE_DIR}")
   endif()
 
-  find_package(OpenMP QUIET COMPONENTS CXX)
+  if(CMAKE_CXX_COMPILER_LOADED)
+    find_package(OpenMP QUIET COMPONENTS CXX)
+  endif()
   if(TARGET OpenMP::OpenMP_CXX AND NOT TARGET heddle::openmp)
     heddle_add_library_target(openmp "${scope}" OpenMP::OpenMP_CXX)
   endif()

@@ -1,0 +1,4 @@
+// expect: Heddle needs C++20
+// compile: cpp cu
+// flags: -std=c++17
+#include <heddle/config.hpp>

@@ -1,0 +1,3 @@
+// expect: Heddle reports errors by exceptions
+// flags: -fno-exceptions -fno-rtti
+#include <heddle/config.hpp>

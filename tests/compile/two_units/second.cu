@@ -1,0 +1,3 @@
+#include <every_header.hpp>
+
+int second() { return 2; }

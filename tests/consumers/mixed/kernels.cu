@@ -1,0 +1,7 @@
+#include "kernels.hpp"
+
+heddle::Tensor<float, 2, heddle::Cuda> layer(const heddle::Tensor<float, 2, heddle::Cuda>& x,
+                                             const heddle::Tensor<float, 2, heddle::Cuda>& w,
+                                             const heddle::Tensor<float, 1, heddle::Cuda>& b) {
+  return heddle::relu(heddle::matmul(x, w) + b);
+}

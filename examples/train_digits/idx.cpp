@@ -124,12 +124,14 @@ Digits load_digits(const char* directory, const char* part) {
   IdxArray labels = read_idx(label_path.c_str(), 1);
 
   if (labels.extents[0] != images.extents[0]) {
-    fail(label_path, std::to_string(labels.extents[0]) + " labels for " + std::to_string(images.extents[0]) + " images");
+    fail(label_path,
+         std::to_string(labels.extents[0]) + " labels for " + std::to_string(images.extents[0]) + " images");
   }
-  const auto wrong = std::find_if(labels.bytes.begin(), labels.bytes.end(), [](std::uint8_t label) { return label > 9; });
+  const auto wrong =
+      std::find_if(labels.bytes.begin(), labels.bytes.end(), [](std::uint8_t label) { return label > 9; });
   if (wrong != labels.bytes.end()) {
-    fail(label_path, "label " + std::to_string(wrong - labels.bytes.begin()) + " is " + std::to_string(*wrong) +
-                         ", not a digit");
+    fail(label_path,
+         "label " + std::to_string(wrong - labels.bytes.begin()) + " is " + std::to_string(*wrong) + ", not a digit");
   }
 
   Digits digits;

@@ -18,8 +18,9 @@ namespace {
 template <class Device>
 struct DataSet {
   DataSet(const Digits& digits, Device device)
-      : images(hd::cast<float>(hd::from_host<std::uint8_t>(digits.pixels, {digits.count, digits.rows * digits.columns},
-                                                           device)) / 255.0f),
+      : images(hd::cast<float>(
+                   hd::from_host<std::uint8_t>(digits.pixels, {digits.count, digits.rows * digits.columns}, device)) /
+               255.0f),
         labels(hd::from_host<std::uint8_t>(digits.labels, {digits.count}, device)) {}
 
   typename Network<Device>::Images images;
@@ -44,6 +45,7 @@ void train(const Options& options, const Digits& train_digits, const Digits& tes
   hd::manual_seed(options.seed);
   Network<Device> network(training.images.extent(1), device);
 
+  const std::int64_t batch_size = options.batch < train_digits.count ? options.batch : train_digits.count;
   Progress progress(options.epochs, train_digits.count);
   std::int64_t steps = 0;
   const auto is_finished = [&] { return options.steps > 0 && steps == options.steps; };
@@ -52,8 +54,8 @@ void train(const Options& options, const Digits& train_digits, const Digits& tes
     progress.start_epoch();
     hd::Tensor total_loss = hd::zeros<float>({}, device);
     std::int64_t batches = 0;
-    for (const std::int64_t start : shuffled_batches(train_digits.count, options.batch, options.seed, epoch)) {
-      const auto batch = hd::range(start, start + options.batch);
+    for (const std::int64_t start : shuffled_batches(train_digits.count, batch_size, options.seed, epoch)) {
+      const auto batch = hd::range(start, start + batch_size);  // clamped at the end
       const hd::Tensor images = training.images.slice(hd::axis<0>, batch);
       const hd::Tensor labels = training.labels.slice(hd::axis<0>, batch);
       const hd::Tensor loss = network.step(images, labels, options.rate);
@@ -88,7 +90,7 @@ void print_device(hd::Cuda device) { std::printf("on %s\n", hd::cuda::device_inf
 }  // namespace
 
 int main(int argc, char** argv) try {
-  const Options options = parse_options(argc, argv, TRAIN_DIGITS_DATA);
+  const Options options = parse_options(argc, argv, HEDDLE_EXAMPLES_DATA_DIR);
   if (options.help) {
     std::fputs(help_text, stdout);
     return 0;

@@ -34,7 +34,8 @@ struct Layer {
   hd::Tensor<float, 1, Device> bias_velocity;
 };
 
-/// A multi-layer perceptron that reads digits: pixels in, a hidden layer of 128, and a score for each of the ten digits.
+/// A multi-layer perceptron that reads digits: pixels in, a hidden layer of 128, and a score for each of the ten
+/// digits.
 template <class Device>
 class Network {
  public:
@@ -57,8 +58,8 @@ class Network {
     hd::Tensor hidden = hd::relu(hd::matmul(images, first_.weight) + first_.bias);
     hd::Tensor scores = hd::matmul(hidden, second_.weight) + second_.bias;
 
-    // The loss is the cross-entropy of softmax. `is_label` marks the right score in each row; it is a formula and becomes
-    // part of the kernels that use it.
+    // The loss is the cross-entropy of softmax. `is_label` marks the right score in each row; it is a formula and
+    // becomes part of the kernels that use it.
     auto is_label = labels.unsqueeze(hd::axis<1>) == digits_;
     hd::Tensor loss = hd::sum(hd::where(is_label, hd::log_softmax(scores, hd::axis<1>), 0.0f)) / -count;
 

@@ -67,8 +67,8 @@ Options parse_options(int argc, const char* const* argv, const char* default_dat
     const auto equals = argument.substr(0, 2) == "--" ? argument.find('=') : std::string_view::npos;
     const std::string_view name = argument.substr(0, equals);
     const bool is_flag = name == "--help" || name == "--losses";
-    const bool is_known = is_flag || name == "--device" || name == "--epochs" || name == "--batch" || name == "--rate" ||
-                          name == "--seed" || name == "--data" || name == "--steps";
+    const bool is_known = is_flag || name == "--device" || name == "--epochs" || name == "--batch" ||
+                          name == "--rate" || name == "--seed" || name == "--data" || name == "--steps";
     if (!is_known) {
       fail(name, "unknown option, --help lists them all");
     }

@@ -67,15 +67,16 @@ void Progress::show(float loss) {
     return;
   }
   const double share = static_cast<double>(done_) / static_cast<double>(images_);
-  std::printf("\r\x1b[K%s  ▕%s▏ %3.0f %%  loss %.4f  %s", epoch_text(epoch_, epochs_).c_str(), bar(share, 20).c_str(), 100.0 * share,
-              static_cast<double>(loss_), speed_text(images_per_second_).c_str());
+  std::printf("\r\x1b[K%s  ▕%s▏ %3.0f %%  loss %.4f  %s", epoch_text(epoch_, epochs_).c_str(), bar(share, 20).c_str(),
+              100.0 * share, static_cast<double>(loss_), speed_text(images_per_second_).c_str());
   std::fflush(stdout);
   bar_is_visible_ = true;
 }
 
 void Progress::finish_epoch(float accuracy) {
-  std::printf("%s%s   loss %.4f   test accuracy %6.2f %%   %s\n", live_ ? "\r\x1b[K" : "", epoch_text(epoch_, epochs_).c_str(),
-              static_cast<double>(loss_), 100.0 * static_cast<double>(accuracy), speed_text(images_per_second_).c_str());
+  std::printf("%s%s   loss %.4f   test accuracy %6.2f %%   %s\n", live_ ? "\r\x1b[K" : "",
+              epoch_text(epoch_, epochs_).c_str(), static_cast<double>(loss_), 100.0 * static_cast<double>(accuracy),
+              speed_text(images_per_second_).c_str());
   std::fflush(stdout);
   bar_is_visible_ = false;
 }

@@ -1,2 +1,0 @@
-// The same program for nvcc: it computes on CUDA devices too.
-#include "main.cpp"

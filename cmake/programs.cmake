@@ -16,6 +16,7 @@ endif()
 add_library(heddle_warnings INTERFACE)
 target_compile_options(heddle_warnings INTERFACE
   "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wconversion;-Wshadow;-Werror>"
+  "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-restrict>" # g++ 12 warns of its own std::string's operator+
   "$<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings>")
 
 # Sets `variable` to a file through which `source` is compiled as CUDA. One source serves both languages this way;

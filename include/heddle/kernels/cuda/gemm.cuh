@@ -1,0 +1,260 @@
+// Matrix products by tiles in shared memory: each block computes a tile of C, each thread a part of it in registers,
+// while the next tiles of A and B are on their way from global memory. Any strides are served: which index neighbouring
+// threads take is chosen at run time, so that loads coalesce.
+#pragma once
+
+#include <type_traits>
+
+#include "heddle/config.hpp"
+#include "heddle/core/half.hpp"
+#include "heddle/core/shape.hpp"
+#include "heddle/kernels/cuda/lanes.cuh"
+#include "heddle/kernels/cuda/launch.cuh"
+#include "heddle/kernels/gemm_shape.hpp"
+
+namespace heddle {
+inline namespace HEDDLE_BUILD {
+namespace on_cuda {
+
+/// A block computes Rows × Columns of C, a thread ThreadRows × ThreadColumns, in steps of Depth along k. Vector is how
+/// many neighbouring elements a thread reads from shared memory at once, and Pad the elements between two k lines
+/// there: with Pad ≡ Vector, stores of a transposed operand hit each bank once.
+template <int Rows, int Columns, int Depth, int ThreadRows, int ThreadColumns, int Vector, int BlocksPerSm>
+struct gemm_tile {
+  static constexpr int rows = Rows, columns = Columns, depth = Depth;
+  static constexpr int thread_rows = ThreadRows, thread_columns = ThreadColumns, vector = Vector;
+  static constexpr int row_threads = Rows / ThreadRows, column_threads = Columns / ThreadColumns;
+  static constexpr int threads = row_threads * column_threads;
+  static constexpr int blocks_per_sm = BlocksPerSm;
+  static_assert(column_threads == 16 && threads % warp_size == 0);
+};
+
+/// The type that a value has in shared memory: ready for multiplying, at least 32 bits wide.
+template <class T>
+using gemm_staged = std::conditional_t<std::is_same_v<T, half> || std::is_same_v<T, bfloat16>, float,
+                                       std::conditional_t<(sizeof(T) < 4), std::int32_t, T>>;
+
+/// Brings one operand's tiles from global memory to shared memory, where they lie [k][row]. B is taken as the
+/// transposed matrix, whose rows are C's columns.
+template <class T, int Width, int Depth, int Pitch, int Threads>
+struct tile_loader {
+  using Staged = gemm_staged<T>;
+  static constexpr int count = Width * Depth / Threads;
+  static_assert(Width * Depth % Threads == 0 && Threads % Depth == 0 && Threads % Width == 0);
+
+  const T* next;    // the thread's first element in the next tile
+  index_t step;     // from one of its elements to the following one
+  index_t advance;  // from a tile to the following one
+  int place;        // of the first element in the tile in shared memory
+  int place_step;   //
+  int k;            // of the first element in the tile
+  int k_step;
+  unsigned in_rows;  // bit i: element i lies in a row of the matrix
+  T held[count];
+
+  /// rows: how many rows of the matrix lie at and after `data`.
+  __device__ tile_loader(const T* data, index_t row_stride, index_t k_stride, index_t rows) {
+    const int thread = static_cast<int>(threadIdx.x);
+    const bool k_fast = (k_stride < 0 ? -k_stride : k_stride) < (row_stride < 0 ? -row_stride : row_stride);
+    const int row = k_fast ? thread / Depth : thread % Width;
+    const int row_step = k_fast ? Threads / Depth : 0;
+    k = k_fast ? thread % Depth : thread / Width;
+    k_step = k_fast ? 0 : Threads / Width;
+    next = data + row * row_stride + k * k_stride;
+    step = row_step * row_stride + k_step * k_stride;
+    advance = Depth * k_stride;
+    place = k * Pitch + row;
+    place_step = k_step * Pitch + row_step;
+    in_rows = 0;
+#pragma unroll
+    for (int i = 0; i < count; ++i) in_rows |= static_cast<unsigned>(row + i * row_step < rows) << i;
+  }
+
+  /// Starts the loads of the next tile; k_left: how many k there are from its beginning on.
+  __device__ void load(index_t k_left) {
+    unsigned valid = in_rows;
+    if (k_left < Depth) {
+#pragma unroll
+      for (int i = 0; i < count; ++i) {
+        if (k + i * k_step >= k_left) valid &= ~(1u << i);
+      }
+    }
+    const T* element = next;
+#pragma unroll
+    for (int i = 0; i < count; ++i, element += step) {
+      held[i] = T{};
+      if (valid & (1u << i)) held[i] = *element;
+    }
+    next += advance;
+  }
+
+  __device__ void store(Staged* tile) const {
+#pragma unroll
+    for (int i = 0; i < count; ++i) tile[place + i * place_step] = static_cast<Staged>(held[i]);
+  }
+};
+
+template <class Staged, int Vector>
+struct alignas(sizeof(Staged) * Vector) staged_vector {
+  Staged value[Vector];
+};
+
+template <class Tile, class Acc, class A, class B>
+struct gemm_shared {
+  static constexpr int pad = Tile::vector;
+  static constexpr int a_pitch = Tile::rows + pad, b_pitch = Tile::columns + pad;
+  struct operands {
+    alignas(16) gemm_staged<A> a[2][Tile::depth * a_pitch];
+    alignas(16) gemm_staged<B> b[2][Tile::depth * b_pitch];
+  };
+  // The epilogue passes a line of results from each row of threads through here, so that its accesses coalesce.
+  struct results {
+    alignas(16) Acc line[Tile::row_threads * Tile::columns];
+  };
+  union {
+    operands in;
+    results out;
+  };
+};
+
+/// The thread's own place among the tile's threads: a warp covers 4 × 8 of them, so that a warp's vector reads from
+/// shared memory take one wavefront each.
+__device__ inline int gemm_thread_column() {
+  return static_cast<int>(threadIdx.x) % 8 + static_cast<int>(threadIdx.x) / warp_size % 2 * 8;
+}
+__device__ inline int gemm_thread_row() {
+  return static_cast<int>(threadIdx.x) % warp_size / 8 + static_cast<int>(threadIdx.x) / (2 * warp_size) * 4;
+}
+
+template <class Tile, class Acc, class A, class B, class Sink>
+__device__ inline void gemm_block(const Sink& sink, const gemm_shape& shape, const gemm_operand<A>& a,
+                                  const gemm_operand<B>& b, gemm_shared<Tile, Acc, A, B>& shared, index_t batch,
+                                  index_t first_row, index_t first_column) {
+  constexpr int vector = Tile::vector;
+  constexpr int a_pitch = gemm_shared<Tile, Acc, A, B>::a_pitch, b_pitch = gemm_shared<Tile, Acc, A, B>::b_pitch;
+  const int thread_row = gemm_thread_row(), thread_column = gemm_thread_column();
+  Acc sum[Tile::thread_rows][Tile::thread_columns] = {};
+
+  if (shape.k > 0) {
+    tile_loader<A, Tile::rows, Tile::depth, a_pitch, Tile::threads> a_tile(
+        batch_data(a, shape, batch) + first_row * a.row_stride, a.row_stride, a.column_stride, shape.m - first_row);
+    tile_loader<B, Tile::columns, Tile::depth, b_pitch, Tile::threads> b_tile(
+        batch_data(b, shape, batch) + first_column * b.column_stride, b.column_stride, b.row_stride,
+        shape.n - first_column);
+    index_t k_left = shape.k;
+    a_tile.load(k_left);
+    b_tile.load(k_left);
+    a_tile.store(shared.in.a[0]);
+    b_tile.store(shared.in.b[0]);
+    __syncthreads();
+    for (int stage = 0;; stage ^= 1) {
+      k_left -= Tile::depth;
+      if (k_left > 0) {
+        a_tile.load(k_left);
+        b_tile.load(k_left);
+      }
+      const gemm_staged<A>* a_line = shared.in.a[stage] + thread_row * vector;
+      const gemm_staged<B>* b_line = shared.in.b[stage] + thread_column * vector;
+#pragma unroll
+      for (int k = 0; k < Tile::depth; ++k) {
+        staged_vector<gemm_staged<A>, vector> left[Tile::thread_rows / vector];
+        staged_vector<gemm_staged<B>, vector> right[Tile::thread_columns / vector];
+#pragma unroll
+        for (int i = 0; i < Tile::thread_rows / vector; ++i) {
+          left[i] = *reinterpret_cast<const staged_vector<gemm_staged<A>, vector>*>(a_line + k * a_pitch +
+                                                                                    i * Tile::row_threads * vector);
+        }
+#pragma unroll
+        for (int i = 0; i < Tile::thread_columns / vector; ++i) {
+          right[i] = *reinterpret_cast<const staged_vector<gemm_staged<B>, vector>*>(b_line + k * b_pitch +
+                                                                                     i * Tile::column_threads * vector);
+        }
+#pragma unroll
+        for (int i = 0; i < Tile::thread_rows; ++i) {
+#pragma unroll
+          for (int j = 0; j < Tile::thread_columns; ++j) {
+            sum[i][j] += static_cast<Acc>(left[i / vector].value[i % vector]) *
+                         static_cast<Acc>(right[j / vector].value[j % vector]);
+          }
+        }
+      }
+      if (k_left <= 0) break;
+      a_tile.store(shared.in.a[stage ^ 1]);
+      b_tile.store(shared.in.b[stage ^ 1]);
+      __syncthreads();
+    }
+  }
+
+  // One line of each row of threads a time. The accumulators move up instead of being indexed, so that the sink's code
+  // stands here once and not for each of them.
+  const typename Sink::Position position = sink.at(batch);
+#pragma unroll 1
+  for (int i = 0; i < Tile::thread_rows; ++i) {
+    __syncthreads();
+#pragma unroll
+    for (int j = 0; j < Tile::thread_columns; ++j) {
+      const int column = (j / vector * Tile::column_threads + thread_column) * vector + j % vector;
+      shared.out.line[thread_row * Tile::columns + column] = sum[0][j];
+    }
+#pragma unroll
+    for (int line = 1; line < Tile::thread_rows; ++line) {
+#pragma unroll
+      for (int j = 0; j < Tile::thread_columns; ++j) sum[line - 1][j] = sum[line][j];
+    }
+    __syncthreads();
+    const int line_row = i / vector * Tile::row_threads * vector + i % vector;
+#pragma unroll 2
+    for (int e = static_cast<int>(threadIdx.x); e < Tile::row_threads * Tile::columns; e += Tile::threads) {
+      const index_t row = first_row + (line_row + e / Tile::columns * vector);
+      const index_t column = first_column + e % Tile::columns;
+      if (row < shape.m && column < shape.n) sink.store(position, row, column, shared.out.line[e]);
+    }
+  }
+}
+
+template <class Tile, class Acc, class A, class B, class Sink>
+__global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
+    gemm_kernel(const __grid_constant__ Sink sink, const __grid_constant__ gemm_shape shape,
+                const __grid_constant__ gemm_operand<A> a, const __grid_constant__ gemm_operand<B> b) {
+  __shared__ gemm_shared<Tile, Acc, A, B> shared;
+  const index_t first_column = static_cast<index_t>(blockIdx.x) * Tile::columns;
+  for (index_t batch = blockIdx.z; batch < shape.batches; batch += gridDim.z) {
+    for (index_t first_row = static_cast<index_t>(blockIdx.y) * Tile::rows; first_row < shape.m;
+         first_row += static_cast<index_t>(gridDim.y) * Tile::rows) {
+      gemm_block<Tile, Acc>(sink, shape, a, b, shared, batch, first_row, first_column);
+      __syncthreads();
+    }
+  }
+}
+
+template <class Tile, class Acc, class A, class B, class Sink>
+inline void launch_gemm(const Sink& sink, const gemm_shape& shape, const gemm_operand<A>& a, const gemm_operand<B>& b,
+                        const launch_context& context) {
+  const dim3 grid(grid_for(shape.n, Tile::columns), grid_for(shape.m, Tile::rows, 65535),
+                  grid_for(shape.batches, 1, 65535));
+  launch(gemm_kernel<Tile, Acc, A, B, Sink>, grid, dim3(Tile::threads), 0, context, sink, shape, a, b);
+}
+
+/// sink(batch)[m, n] = sum over k of a[m, k] b[k, n], accumulated in Acc (float for half and bfloat16, std::int64_t for
+/// integers), for every batch; zeros where K is 0. Operands may have any strides, and offsets beyond 2^31.
+template <class Acc, class Sink, class A, class B>
+inline void gemm(const Sink& sink, const gemm_shape& shape, const gemm_operand<A>& a, const gemm_operand<B>& b,
+                 const launch_context& context) {
+  if (shape.batches <= 0 || shape.m <= 0 || shape.n <= 0) return;
+  constexpr bool wide = sizeof(gemm_staged<A>) > 4 || sizeof(gemm_staged<B>) > 4;
+  constexpr bool wide_sum = sizeof(Acc) > 4;
+  using Large =
+      std::conditional_t<wide_sum, gemm_tile<64, 64, 16, 4, 4, wide ? 1 : 2, 1>, gemm_tile<128, 128, 8, 8, 8, 4, 2>>;
+  using Small = gemm_tile<32, 32, 16, 4, 2, wide ? 1 : 2, 4>;
+  // A large tile needs the fewest loads a multiplication; a small one spreads a small product over the device.
+  const index_t large_tiles = ceil_div(shape.m, Large::rows) * ceil_div(shape.n, Large::columns) * shape.batches;
+  if (large_tiles >= 66 && 2 * shape.m > Large::rows && 2 * shape.n > Large::columns) {
+    launch_gemm<Large, Acc>(sink, shape, a, b, context);
+  } else {
+    launch_gemm<Small, Acc>(sink, shape, a, b, context);
+  }
+}
+
+}  // namespace on_cuda
+}  // namespace HEDDLE_BUILD
+}  // namespace heddle

@@ -30,9 +30,9 @@ HEDDLE_HOST_DEVICE constexpr To saturate(From value) {
   const bool below = value < begin;
   const bool inside = (value < end) & (value >= begin);
   const To truncated = static_cast<To>(inside ? value : From{0});
-  To result = above ? greatest : truncated;
-  if constexpr (std::is_signed_v<To>) result = below ? least : result;
-  return result;
+  const Bits if_above = static_cast<Bits>(above ? greatest : To{0});
+  const Bits if_below = static_cast<Bits>(below ? least : To{0});
+  return static_cast<To>(static_cast<Bits>(truncated) | if_above | if_below);
 }
 
 /// The conversion behind every cast, `to(dtype<U>)` and store: the same result on Cpu and Cuda for every value.

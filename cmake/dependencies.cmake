@@ -31,6 +31,8 @@ macro(heddle_find_zlib)
   find_package(ZLIB QUIET)
   if(NOT TARGET ZLIB::ZLIB)
     message(STATUS "Heddle: zlib is not installed, fetching it")
+    set(ZLIB_BUILD_EXAMPLES OFF)
+    set(SKIP_INSTALL_ALL ON)
     FetchContent_Declare(zlib SYSTEM
       URL https://github.com/madler/zlib/archive/refs/tags/v1.3.1.tar.gz
       URL_HASH SHA256=17e88863f3600672ab49182f217281b6fc4d3c762bde361935e436a95214d05c)

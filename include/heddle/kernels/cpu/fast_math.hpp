@@ -1,0 +1,118 @@
+// exp, log, tanh and the sine and cosine of a turn for float, as plain C++ without branches or calls: a loop with a
+// constant trip count over any of them vectorises. Each stays within 2 units in the last place, subnormals included;
+// tests/kernels/cpu_fast_math_test.cpp holds them to it.
+#pragma once
+
+#include <cstdint>
+
+#include "heddle/config.hpp"
+
+namespace heddle {
+inline namespace HEDDLE_BUILD {
+namespace on_cpu {
+
+/// 2^n for -126 <= n <= 127.
+HEDDLE_ALWAYS_INLINE float power_of_two(std::int32_t n) {
+  return __builtin_bit_cast(float, static_cast<std::uint32_t>(n + 127) << 23);
+}
+
+/// e^x. Overflows to infinity above 88.72, underflows through the subnormals to 0 below -103.97; NaN stays NaN.
+HEDDLE_ALWAYS_INLINE float exp_f32(float x) {
+  constexpr float log2_e = 0x1.715476p+0F;
+  constexpr float ln2_high = 0x1.62e400p-1F;  // 15 bits: times n it is exact
+  constexpr float ln2_low = 0x1.7f7d1cp-20F;
+  constexpr float round_to_integer = 0x1.8p+23F;
+  float bounded = x < -104.0F ? -104.0F : x;
+  bounded = bounded > 89.0F ? 89.0F : bounded;
+  const float shifted = bounded * log2_e + round_to_integer;
+  const float n = shifted - round_to_integer;
+  const float r = (bounded - n * ln2_high) - n * ln2_low;  // |r| <= ln(2) / 2
+  float p = 0x1.6a234ap-10F;
+  p = p * r + 0x1.123a6cp-7F;
+  p = p * r + 0x1.5558f4p-5F;
+  p = p * r + 0x1.555490p-3F;
+  p = p * r + 0x1.fffffcp-2F;
+  p = (p * r) * r + r;
+  // In two steps, because 2^n alone may be subnormal or too large.
+  const std::int32_t exponent =
+      __builtin_bit_cast(std::int32_t, shifted) - __builtin_bit_cast(std::int32_t, 0x1.8p+23F);
+  const std::int32_t half = exponent >> 1;
+  return (p + 1.0F) * power_of_two(half) * power_of_two(exponent - half);
+}
+
+/// The natural logarithm: -infinity of 0, NaN of negative numbers.
+HEDDLE_ALWAYS_INLINE float log_f32(float x) {
+  constexpr float infinity = __builtin_huge_valf();
+  constexpr float greatest = 0x1.fffffep+127F;
+  constexpr std::int32_t root_half = 0x3f3504f3;
+  // 1 for subnormal x (and for negative ones, whose result is NaN anyway). By arithmetic: from several comparisons of x
+  // that imply each other g++ makes branches, and the loop around no longer vectorises.
+  const std::int32_t subnormal = static_cast<std::int32_t>((__builtin_bit_cast(std::uint32_t, x) - 0x00800000U) >> 31);
+  const float scaled = x * __builtin_bit_cast(float, 0x3f800000 + subnormal * (23 << 23));
+  // x = 2^n m with m in [sqrt(1/2), sqrt(2)).
+  const std::int32_t offset =
+      static_cast<std::int32_t>(__builtin_bit_cast(std::uint32_t, scaled) - static_cast<std::uint32_t>(root_half));
+  const float n = static_cast<float>((offset >> 23) - subnormal * 23);
+  const float f = __builtin_bit_cast(float, (offset & 0x007fffff) + root_half) - 1.0F;
+  float p = 0x1.1457e4p-4F;
+  p = p * f - 0x1.de3bf6p-4F;
+  p = p * f + 0x1.e6f03cp-4F;
+  p = p * f - 0x1.fc2208p-4F;
+  p = p * f + 0x1.23376cp-3F;
+  p = p * f - 0x1.555c4ep-3F;
+  p = p * f + 0x1.99a4b6p-3F;
+  p = p * f - 0x1.000006p-2F;
+  p = p * f + 0x1.555548p-2F;
+  const float square = f * f;
+  p = p * f * square + n * -2.12194440e-4F;
+  p = p - 0.5F * square;
+  // Added, not selected: g++ would move the whole computation behind a branch.
+  float special = (__builtin_bit_cast(std::uint32_t, x) << 1) == 0 ? -infinity : 0.0F;
+  special = x > greatest ? infinity : special;
+  special = x >= 0.0F ? special : __builtin_nanf("");
+  return ((f + p) + n * 0.693359375F) + special;
+}
+
+/// The hyperbolic tangent.
+HEDDLE_ALWAYS_INLINE float tanh_f32(float x) {
+  const float magnitude = __builtin_bit_cast(float, __builtin_bit_cast(std::uint32_t, x) & 0x7fffffffU);
+  const std::uint32_t sign = __builtin_bit_cast(std::uint32_t, x) & 0x80000000U;
+  // Near 0 a polynomial: 1 - 2 / (e^2x + 1) would cancel there.
+  const float square = x * x;
+  float p = 0x1.18e1acp-9F;
+  p = p * square - 0x1.0bf4eep-7F;
+  p = p * square + 0x1.638b56p-6F;
+  p = p * square - 0x1.b9ee90p-5F;
+  p = p * square + 0x1.111066p-3F;
+  p = p * square - 0x1.555554p-2F;
+  const float near_zero = p * square * x + x;
+  const float far = 1.0F - 2.0F / (exp_f32(2.0F * magnitude) + 1.0F);
+  const float signed_far = __builtin_bit_cast(float, __builtin_bit_cast(std::uint32_t, far) | sign);
+  return magnitude < 0.625F ? near_zero : signed_far;
+}
+
+/// The sine and cosine of `turn` whole turns (2 pi turn), 0 <= turn < 1: the angle is reduced without rounding.
+HEDDLE_ALWAYS_INLINE void sincos_turn_f32(float turn, float& sine, float& cosine) {
+  const float quarters = turn * 4.0F;
+  const std::int32_t q = static_cast<std::int32_t>(quarters + 0.5F);  // 0 to 4
+  const float r = quarters - static_cast<float>(q);                   // a part of a quarter turn, |r| <= 1/2
+  const float s = r * r;
+  float odd = 0x1.4bc256p-13F;
+  odd = odd * s - 0x1.32ca86p-8F;
+  odd = odd * s + 0x1.466bbap-4F;
+  odd = odd * s - 0x1.4abbcep-1F;
+  odd = (odd * s + 0x1.921fb6p+0F) * r;
+  float even = 0x1.d9f7bcp-11F;
+  even = even * s - 0x1.55c664p-6F;
+  even = even * s + 0x1.03c1dep-2F;
+  even = (even * s - 0x1.3bd3ccp+0F) * s + 1.0F;
+  const bool swapped = (q & 1) != 0;
+  const float sin_magnitude = swapped ? even : odd;
+  const float cos_magnitude = swapped ? odd : even;
+  sine = (q & 2) != 0 ? -sin_magnitude : sin_magnitude;
+  cosine = ((q + 1) & 2) != 0 ? -cos_magnitude : cos_magnitude;
+}
+
+}  // namespace on_cpu
+}  // namespace HEDDLE_BUILD
+}  // namespace heddle

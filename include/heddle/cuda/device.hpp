@@ -5,16 +5,58 @@
 #include "heddle/core/device.hpp"
 #include "heddle/core/error.hpp"
 
+#include <cstddef>
+
 #if HEDDLE_HAS_CUDA
 
 #include <cuda_runtime_api.h>
 #include <pthread.h>
 #include <sched.h>
 
-#include <cstddef>
 #include <cstring>
 
 #include "heddle/cuda/check.hpp"
+
+#endif  // HEDDLE_HAS_CUDA
+
+namespace heddle::cuda {
+
+/// What `device_info` tells of a device.
+struct DeviceInfo {
+  char name[256];            ///< as the vendor calls it
+  int major;                 ///< compute capability, major
+  int minor;                 ///< compute capability, minor
+  std::size_t total_memory;  ///< bytes
+  std::size_t free_memory;   ///< bytes, for the moment
+  int multiprocessors;       ///< number of streaming multiprocessors
+  int driver_version;        ///< 1000 * major + 10 * minor of the newest CUDA that the driver serves
+  int runtime_version;       ///< 1000 * major + 10 * minor of the CUDA runtime in use
+};
+
+/// One line: name, compute capability, multiprocessors, memory, versions.
+template <class OutputStream>
+requires requires(OutputStream& out) { out << ""; }
+OutputStream& operator<<(OutputStream& out, const DeviceInfo& info) {
+  const auto version = [&out](int number) { out << number / 1000 << '.' << number % 1000 / 10; };
+  const auto gibibytes = [&out](std::size_t bytes) {
+    const std::size_t tenths = (bytes * 10 + (std::size_t{1} << 29)) >> 30;
+    out << tenths / 10 << '.' << tenths % 10;
+  };
+  out << info.name << " (compute capability " << info.major << '.' << info.minor << "), " << info.multiprocessors
+      << " multiprocessors, ";
+  gibibytes(info.free_memory);
+  out << " of ";
+  gibibytes(info.total_memory);
+  out << " GiB free, driver CUDA ";
+  version(info.driver_version);
+  out << ", runtime ";
+  version(info.runtime_version);
+  return out;
+}
+
+}  // namespace heddle::cuda
+
+#if HEDDLE_HAS_CUDA
 
 namespace heddle::cuda {
 
@@ -172,21 +214,8 @@ class DeviceGuard {
   int previous_ = -1;
 };
 
-/// What `device_info` tells of a device.
-struct DeviceInfo {
-  char name[256];            ///< as the vendor calls it
-  int major;                 ///< compute capability, major
-  int minor;                 ///< compute capability, minor
-  std::size_t total_memory;  ///< bytes
-  std::size_t free_memory;   ///< bytes, for the moment
-  int multiprocessors;       ///< number of streaming multiprocessors
-  int driver_version;        ///< 1000 * major + 10 * minor of the newest CUDA that the driver serves
-  int runtime_version;       ///< 1000 * major + 10 * minor of the CUDA runtime in use
-};
-
-/// Describes a device. Throws DeviceError where there is none of that number.
-/// Example: `std::cout << hd::cuda::device_info(0) << '\n';`
-inline DeviceInfo device_info(int index = 0) {
+/// Asks CUDA for what `device_info` tells.
+inline DeviceInfo query_device_info(int index) {
   require_device(index);
   const DeviceGuard guard(Cuda{index});
   const DeviceAttributes& known = attributes(index);
@@ -203,27 +232,6 @@ inline DeviceInfo device_info(int index = 0) {
   info.driver_version = driver_version();
   info.runtime_version = runtime_version();
   return info;
-}
-
-/// One line: name, compute capability, multiprocessors, memory, versions.
-template <class OutputStream>
-requires requires(OutputStream& out) { out << ""; }
-OutputStream& operator<<(OutputStream& out, const DeviceInfo& info) {
-  const auto version = [&out](int number) { out << number / 1000 << '.' << number % 1000 / 10; };
-  const auto gibibytes = [&out](std::size_t bytes) {
-    const std::size_t tenths = (bytes * 10 + (std::size_t{1} << 29)) >> 30;
-    out << tenths / 10 << '.' << tenths % 10;
-  };
-  out << info.name << " (compute capability " << info.major << '.' << info.minor << "), " << info.multiprocessors
-      << " multiprocessors, ";
-  gibibytes(info.free_memory);
-  out << " of ";
-  gibibytes(info.total_memory);
-  out << " GiB free, driver CUDA ";
-  version(info.driver_version);
-  out << ", runtime ";
-  version(info.runtime_version);
-  return out;
 }
 
 /// Waits for all work on a device. Throws DeviceError with the fault of any kernel that failed.
@@ -255,6 +263,17 @@ int device_count() noexcept {
 template <class Build = this_build>
 bool is_available() noexcept {
   return device_count<Build>() > 0;
+}
+
+/// Describes a device. Throws DeviceError where there is none of that number, or no CUDA in this build.
+/// Example: `std::cout << hd::cuda::device_info(0) << '\n';`
+template <class Build = this_build>
+DeviceInfo device_info([[maybe_unused]] int index = 0) {
+#if HEDDLE_HAS_CUDA
+  return query_device_info(index);
+#else
+  throw DeviceError(Message{} << "cuda:" << index << " cannot be used: this program is built without CUDA");
+#endif
 }
 
 }  // namespace heddle::cuda

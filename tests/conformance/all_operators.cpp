@@ -1,0 +1,27 @@
+#include "conformance/operators/families.hpp"
+
+namespace conformance {
+
+Registry all_operators() {
+  Registry registry;
+  add_activation(registry);
+  add_argreduce(registry);
+  add_arithmetic(registry);
+  add_comparison(registry);
+  add_create(registry);
+  add_extremes(registry);
+  add_logic(registry);
+  add_math(registry);
+  add_matmul(registry);
+  add_reduce_extremes(registry);
+  add_reduce_norm(registry);
+  add_reduce_sum(registry);
+  add_remainder_power(registry);
+  add_softmax(registry);
+  add_trigonometry(registry);
+  add_view(registry);
+  add_where_cast(registry);
+  return registry;
+}
+
+}  // namespace conformance

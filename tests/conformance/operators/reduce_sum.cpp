@@ -1,0 +1,19 @@
+// ReduceSum ReduceMean ReduceProd GlobalAveragePool
+#include "conformance/operators/families.hpp"
+#include "conformance/operators/reduction.hpp"
+
+namespace conformance {
+namespace {
+
+using Summed = Types<float, double, hd::half, std::int32_t, std::int64_t, std::uint16_t, std::uint32_t, std::uint64_t>;
+
+}  // namespace
+
+void add_reduce_sum(Registry& registry) {
+  serve(registry, "ReduceSum",
+        reduction_of_ranks<4, Summed>([](const auto& x, auto... axes) { return hd::sum(x, axes...); }));
+  serve(registry, "ReduceProd", reduction<Summed>([](const auto& x, auto... axes) { return hd::prod(x, axes...); }));
+  serve(registry, "ReduceMean", reduction<Floats>([](const auto& x, auto... axes) { return hd::mean(x, axes...); }));
+}
+
+}  // namespace conformance

@@ -1,0 +1,187 @@
+// Identity Shape Size Reshape Flatten Squeeze Unsqueeze Expand Slice Transpose
+#include "conformance/dispatch.hpp"
+#include "conformance/operators/families.hpp"
+#include "conformance/shapes.hpp"
+
+namespace conformance {
+namespace {
+
+/// Views don't look at the elements: a type of each width, and those of the cases.
+using Viewed = Types<float, double, std::int32_t, std::int64_t, std::uint8_t, bool>;
+constexpr int greatest_rank = 6;
+using ViewedRanks = Below<greatest_rank + 1>;
+
+/// f(x) of an operand under its own rank.
+template <class Device, class F>
+Outputs with_operand(const Call& call, const Array& array, Device device, F f) {
+  return with_type(Viewed{}, array.type, [&](auto type) -> Outputs {
+    return with_int(ViewedRanks{}, array.rank(), [&](auto rank) -> Outputs {
+      return f(tensor<type_of<decltype(type)>, decltype(rank)::value>(call, array, device));
+    });
+  });
+}
+
+template <class X>
+inline constexpr int rank_of = std::remove_cvref_t<X>::rank;
+
+Array int64_array(const std::vector<std::int64_t>& values, const Extents& shape) {
+  Array array{ElementType::int64, shape, std::vector<std::byte>(values.size() * sizeof(std::int64_t))};
+  if (!values.empty()) std::memcpy(array.bytes.data(), values.data(), array.bytes.size());
+  return array;
+}
+
+struct Identity {
+  template <class Device>
+  Outputs operator()(const Call& call, Device device) const {
+    return with_operand(call, call.input(0), device, [](const auto& x) -> Outputs { return {result(x)}; });
+  }
+};
+
+/// The extents, or those from `start` to `end`.
+struct ShapeOf {
+  template <class Device>
+  Outputs operator()(const Call& call, Device device) const {
+    return with_operand(call, call.input(0), device, [&](const auto& x) -> Outputs {
+      std::vector<std::int64_t> extents;
+      for (int i = 0; i < rank_of<decltype(x)>; ++i) extents.push_back(x.extent(i));
+      const std::vector<std::int64_t> part = part_of(extents, call.integer("start", 0), call.integer("end", 1 << 20));
+      return {int64_array(part, {static_cast<std::int64_t>(part.size())})};
+    });
+  }
+};
+
+struct SizeOf {
+  template <class Device>
+  Outputs operator()(const Call& call, Device device) const {
+    return with_operand(call, call.input(0), device,
+                        [](const auto& x) -> Outputs { return {int64_array({x.size()}, {})}; });
+  }
+};
+
+/// shape(call) says the result's shape.
+template <class ShapeFunction>
+struct Reshape {
+  template <class Device>
+  Outputs operator()(const Call& call, Device device) const {
+    const Extents shape = ShapeFunction{}(call);
+    return with_operand(call, call.input(0), device, [&](const auto& x) -> Outputs {
+      return with_int(ViewedRanks{}, static_cast<int>(shape.size()), [&](auto rank) -> Outputs {
+        return {result(hd::reshape(x, static_shape<decltype(rank)::value>(shape)))};
+      });
+    });
+  }
+};
+template <class ShapeFunction>
+Reshape<ShapeFunction> reshape(ShapeFunction) {
+  return {};
+}
+
+/// Axis by axis, from the last, each time a tensor of one rank less.
+struct Squeeze {
+  template <class Device>
+  Outputs operator()(const Call& call, Device device) const {
+    Array array = call.input(0);
+    for (const int squeezed : squeezed_axes(call))
+      array = std::move(with_operand(call, array, device, [&](const auto& x) -> Outputs {
+        return with_int(Below<rank_of<decltype(x)>>{}, squeezed,
+                        [&](auto axis) -> Outputs { return {result(x.squeeze(hd::axis<decltype(axis)::value>))}; });
+      })[0]);
+    return {array};
+  }
+};
+
+/// Axis by axis, from the first, each time a tensor of one rank more.
+struct Unsqueeze {
+  template <class Device>
+  Outputs operator()(const Call& call, Device device) const {
+    Array array = call.input(0);
+    for (const int added : unsqueezed_axes(call))
+      array = std::move(with_operand(call, array, device, [&](const auto& x) -> Outputs {
+        return with_int(Below<rank_of<decltype(x)> + 1>{}, added,
+                        [&](auto axis) -> Outputs { return {result(x.unsqueeze(hd::axis<decltype(axis)::value>))}; });
+      })[0]);
+    return {array};
+  }
+};
+
+struct Expand {
+  template <class Device>
+  Outputs operator()(const Call& call, Device device) const {
+    const Extents shape = expanded_shape(call.input(0).shape, integers_of(call.input(1)));
+    return with_operand(call, call.input(0), device, [&](const auto& x) -> Outputs {
+      return with_int(ViewedRanks{}, static_cast<int>(shape.size()), [&](auto rank) -> Outputs {
+        if constexpr (decltype(rank)::value < rank_of<decltype(x)>)
+          throw NotServed{"not to a smaller rank"};
+        else
+          return {result(x.expand(static_shape<decltype(rank)::value>(shape)))};
+      });
+    });
+  }
+};
+
+struct Slice {
+  template <class Device>
+  Outputs operator()(const Call& call, Device device) const {
+    const std::vector<AxisSlice> slices = slices_of(call);
+    return with_operand(call, call.input(0), device, [&](auto x) -> Outputs {
+      const auto cut = [&]<int... A>(std::integer_sequence<int, A...>, const AxisSlice& slice) {
+        ((slice.axis == A ? void(x = x.slice(hd::axis<A>, hd::range(slice.start, slice.end, slice.step))) : void()),
+         ...);
+      };
+      for (const AxisSlice& slice : slices) cut(Below<rank_of<decltype(x)>>{}, slice);
+      return {result(x)};
+    });
+  }
+};
+
+/// The axes in an order known at run time, as a row of exchanges of two axes known at compile time.
+struct Transpose {
+  template <int A, int B, class X>
+  static X exchanged(const X& x) {
+    return [&]<int... I>(std::integer_sequence<int, I...>) {
+      return x.permute(hd::axes<(I == A ? B : I == B ? A : I)...>);
+    }
+    (Below<rank_of<X>>{});
+  }
+  template <int Pair, class X>
+  static void exchange(X& x, int a, int b) {
+    constexpr int rank = rank_of<X>;
+    if constexpr (Pair / rank < Pair % rank) {
+      if (Pair / rank == a && Pair % rank == b) x = exchanged<Pair / rank, Pair % rank>(x);
+    }
+  }
+  template <class Device>
+  Outputs operator()(const Call& call, Device device) const {
+    std::vector<int> wanted = permutation_of(call);
+    return with_operand(call, call.input(0), device, [&](auto x) -> Outputs {
+      constexpr int rank = rank_of<decltype(x)>;
+      std::vector<int> order;
+      for (int i = 0; i < rank; ++i) order.push_back(i);
+      for (int to = 0; to < rank; ++to) {
+        int from = to;
+        while (order[static_cast<std::size_t>(from)] != wanted[static_cast<std::size_t>(to)]) ++from;
+        std::swap(order[static_cast<std::size_t>(from)], order[static_cast<std::size_t>(to)]);
+        [&]<int... Pair>(std::integer_sequence<int, Pair...>) { (exchange<Pair>(x, to, from), ...); }
+        (Below<rank * rank>{});
+      }
+      return {result(x)};
+    });
+  }
+};
+
+}  // namespace
+
+void add_view(Registry& registry) {
+  serve(registry, "Identity", Identity{});
+  serve(registry, "Shape", ShapeOf{});
+  serve(registry, "Size", SizeOf{});
+  serve(registry, "Reshape", reshape([](const Call& call) { return reshape_target(call); }));
+  serve(registry, "Flatten", reshape([](const Call& call) { return flatten_target(call); }));
+  serve(registry, "Squeeze", Squeeze{});
+  serve(registry, "Unsqueeze", Unsqueeze{});
+  serve(registry, "Expand", Expand{});
+  serve(registry, "Slice", Slice{});
+  serve(registry, "Transpose", Transpose{});
+}
+
+}  // namespace conformance

@@ -1,0 +1,114 @@
+#include "conformance/shapes.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "conformance/npy.hpp"
+
+namespace conformance {
+namespace {
+
+/// An input of integers, or before some opset an attribute.
+std::vector<std::int64_t> listed(const Call& call, int position, const char* attribute) {
+  if (call.has_input(position)) return integers_of(call.input(position));
+  return call.has(attribute) ? call.integers(attribute) : std::vector<std::int64_t>{};
+}
+
+}  // namespace
+
+std::vector<std::int64_t> part_of(const std::vector<std::int64_t>& values, std::int64_t start, std::int64_t end) {
+  const auto size = static_cast<std::int64_t>(values.size());
+  const auto clamped = [size](std::int64_t index) {
+    return std::clamp<std::int64_t>(index < 0 ? index + size : index, 0, size);
+  };
+  const std::int64_t first = clamped(start);
+  return {values.begin() + first, values.begin() + std::max(first, clamped(end))};
+}
+
+Extents reshape_target(const Call& call) {
+  const Extents& shape = call.input(0).shape;
+  Extents target = listed(call, 1, "shape");
+  if (call.integer("allowzero", 0) != 0) return target;
+  for (std::size_t i = 0; i < target.size(); ++i) {
+    if (target[i] != 0) continue;
+    if (i >= shape.size()) throw BadCase("a 0 in the new shape has no extent to keep");
+    target[i] = shape[i];
+  }
+  return target;
+}
+
+Extents flatten_target(const Call& call) {
+  const Extents& shape = call.input(0).shape;
+  const auto rank = static_cast<std::int64_t>(shape.size());
+  const std::int64_t axis = call.integer("axis", 1);
+  const std::int64_t split = axis < 0 ? axis + rank : axis;
+  if (split < 0 || split > rank) throw BadCase("axis out of range");
+  return {size_of(Extents(shape.begin(), shape.begin() + split)), size_of(Extents(shape.begin() + split, shape.end()))};
+}
+
+std::vector<int> squeezed_axes(const Call& call) {
+  const Extents& shape = call.input(0).shape;
+  std::vector<int> axes;
+  for (const std::int64_t axis : listed(call, 1, "axes"))
+    axes.push_back(front_axis(axis, static_cast<int>(shape.size())));
+  if (axes.empty())
+    for (std::size_t i = 0; i < shape.size(); ++i)
+      if (shape[i] == 1) axes.push_back(static_cast<int>(i));
+  std::sort(axes.rbegin(), axes.rend());
+  return axes;
+}
+
+std::vector<int> unsqueezed_axes(const Call& call) {
+  const std::vector<std::int64_t> added = listed(call, 1, "axes");
+  std::vector<int> axes;
+  for (const std::int64_t axis : added)
+    axes.push_back(front_axis(axis, call.input(0).rank() + static_cast<int>(added.size())));
+  std::sort(axes.begin(), axes.end());
+  return axes;
+}
+
+Extents expanded_shape(const Extents& shape, const Extents& target) {
+  Extents wide = shape;
+  Extents other = target;
+  if (wide.size() < other.size()) wide.insert(wide.begin(), other.size() - wide.size(), 1);
+  if (other.size() < wide.size()) other.insert(other.begin(), wide.size() - other.size(), 1);
+  for (std::size_t i = 0; i < wide.size(); ++i)
+    if (wide[i] == 1 || other[i] != 1) wide[i] = other[i];
+  return wide;
+}
+
+std::vector<AxisSlice> slices_of(const Call& call) {
+  const std::vector<std::int64_t> starts = listed(call, 1, "starts");
+  const std::vector<std::int64_t> ends = listed(call, 2, "ends");
+  std::vector<std::int64_t> axes = listed(call, 3, "axes");
+  std::vector<std::int64_t> steps = listed(call, 4, "steps");
+  if (axes.empty()) {
+    axes.resize(starts.size());
+    std::iota(axes.begin(), axes.end(), 0);
+  }
+  if (steps.empty()) steps.assign(starts.size(), 1);
+  if (ends.size() != starts.size() || axes.size() != starts.size() || steps.size() != starts.size())
+    throw BadCase("starts, ends, axes and steps have not one length");
+  std::vector<AxisSlice> slices;
+  for (std::size_t i = 0; i < starts.size(); ++i)
+    slices.push_back({front_axis(axes[i], call.input(0).rank()), starts[i], ends[i], steps[i]});
+  return slices;
+}
+
+std::vector<int> permutation_of(const Call& call) {
+  const int rank = call.input(0).rank();
+  std::vector<int> order;
+  if (call.has("perm")) {
+    for (const std::int64_t axis : call.integers("perm")) order.push_back(front_axis(axis, rank));
+  } else {
+    for (int i = rank; i-- > 0;) order.push_back(i);
+  }
+  std::vector<int> sorted = order;
+  std::sort(sorted.begin(), sorted.end());
+  for (int i = 0; i < rank; ++i)
+    if (sorted.size() != static_cast<std::size_t>(rank) || sorted[static_cast<std::size_t>(i)] != i)
+      throw BadCase("perm does not name every axis once");
+  return order;
+}
+
+}  // namespace conformance

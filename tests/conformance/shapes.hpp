@@ -1,0 +1,40 @@
+// What the attributes and inputs of the shape operators mean.
+#pragma once
+
+#include <vector>
+
+#include "conformance/array.hpp"
+#include "conformance/call.hpp"
+
+namespace conformance {
+
+/// values[start:end] by Python's rules.
+std::vector<std::int64_t> part_of(const std::vector<std::int64_t>& values, std::int64_t start, std::int64_t end);
+
+/// Reshape's: a 0 keeps the operand's extent (unless `allowzero`), a -1 stays as it is.
+Extents reshape_target(const Call& call);
+
+/// Flatten's: all axes before `axis`, and all from it on.
+Extents flatten_target(const Call& call);
+
+/// The last first; without a list those of extent 1.
+std::vector<int> squeezed_axes(const Call& call);
+
+/// The first first, as axes of the result.
+std::vector<int> unsqueezed_axes(const Call& call);
+
+/// Both shapes broadcast together: Expand's target may be shorter, and have a 1 where the operand is longer.
+Extents expanded_shape(const Extents& shape, const Extents& target);
+
+struct AxisSlice {
+  int axis = 0;
+  std::int64_t start = 0;
+  std::int64_t end = 0;
+  std::int64_t step = 1;
+};
+std::vector<AxisSlice> slices_of(const Call& call);
+
+/// `perm`; without it the axes in reverse order.
+std::vector<int> permutation_of(const Call& call);
+
+}  // namespace conformance

@@ -1,4 +1,5 @@
-// Formulas on the CPU: a form is evaluated over a chunk of lanes in local arrays, so that the loop over the lanes vectorises.
+// Formulas on the CPU: a form is evaluated over a chunk of lanes in local arrays, so that the loop over the lanes
+// vectorises.
 #pragma once
 
 #include "heddle/core/cast.hpp"
@@ -70,15 +71,16 @@ struct lane_value<hole_form> {
 template <class F, class Argument, class Result, class... Children>
 struct lane_value<map_form<F, Argument, Result, Children...>> {
   template <class Lanes, class Hole>
-  static HEDDLE_ALWAYS_INLINE compute_type<Result> at(const map_form<F, Argument, Result, Children...>& form, const Lanes& lanes,
-                                                      const Hole& hole, int j) {
+  static HEDDLE_ALWAYS_INLINE compute_type<Result> at(const map_form<F, Argument, Result, Children...>& form,
+                                                      const Lanes& lanes, const Hole& hole, int j) {
     return at(form, lanes, hole, j, std::make_integer_sequence<int, static_cast<int>(sizeof...(Children))>{});
   }
 
  private:
   template <class Lanes, class Hole, int... I>
-  static HEDDLE_ALWAYS_INLINE compute_type<Result> at(const map_form<F, Argument, Result, Children...>& form, const Lanes& lanes,
-                                                      const Hole& hole, int j, std::integer_sequence<int, I...>) {
+  static HEDDLE_ALWAYS_INLINE compute_type<Result> at(const map_form<F, Argument, Result, Children...>& form,
+                                                      const Lanes& lanes, const Hole& hole, int j,
+                                                      std::integer_sequence<int, I...>) {
     return cast_element<compute_type<Result>>(
         call(form.functor, as_argument<Argument>(lane_value<Children>::at(slot<I>(form.children), lanes, hole, j))...));
   }
@@ -112,14 +114,15 @@ HEDDLE_ALWAYS_INLINE void store_lanes(T* to, index_t stride, const T (&lanes)[ch
 }
 
 template <class Form, class Lanes, int... S>
-HEDDLE_ALWAYS_INLINE void load_all(Lanes& lanes, const void* const* data, const index_t* offset, const index_t* stride, int count,
-                                   std::integer_sequence<int, S...>) {
+HEDDLE_ALWAYS_INLINE void load_all(Lanes& lanes, const void* const* data, const index_t* offset, const index_t* stride,
+                                   int count, std::integer_sequence<int, S...>) {
   (load_lanes<typename leaf_type<S, Form>::type>(
        slot<S>(lanes), static_cast<const typename leaf_type<S, Form>::type*>(data[S]) + offset[S], stride[S], count),
    ...);
 }
 
-/// A group of axes walked by one linear index, for all leaves of a formula (and its output, in row Rows - 1 if there is one).
+/// A group of axes walked by one linear index, for all leaves of a formula (and its output, in row Rows - 1 if there is
+/// one).
 template <int Rows, int Rank>
 struct axis_group {
   static constexpr int capacity = Rank > 0 ? Rank : 1;
@@ -142,7 +145,8 @@ struct axis_group {
 
 /// Copies the chosen axes of a bound formula into a group. `with_out` puts the output's strides into the last row.
 template <int Rows, int Rank, class Bound>
-axis_group<Rows, Rank> group_axes(const Bound& bound, const bool (&chosen)[static_cast<std::size_t>(Rank > 0 ? Rank : 1)]) {
+axis_group<Rows, Rank> group_axes(const Bound& bound,
+                                  const bool (&chosen)[static_cast<std::size_t>(Rank > 0 ? Rank : 1)]) {
   axis_group<Rows, Rank> group;
   if constexpr (Rank > 0) {
     for (int i = 0; i < Rank; ++i) {
@@ -167,7 +171,8 @@ class source {
     index_t offset[static_cast<std::size_t>(rows)];
   };
 
-  source(const Bound& bound, const bool (&inner)[static_cast<std::size_t>(Bound::rank > 0 ? Bound::rank : 1)]) : bound_(bound) {
+  source(const Bound& bound, const bool (&inner)[static_cast<std::size_t>(Bound::rank > 0 ? Bound::rank : 1)])
+      : bound_(bound) {
     bool outer[static_cast<std::size_t>(Bound::rank > 0 ? Bound::rank : 1)] = {};
     for (int i = 0; i < Bound::rank; ++i) outer[i] = !inner[i];
     outer_ = group_axes<rows, Bound::rank>(bound, outer);
@@ -185,7 +190,8 @@ class source {
     return value[0];
   }
   /// `count` values from `inner` on, at most a chunk of them.
-  HEDDLE_ALWAYS_INLINE void load_chunk(const Position& position, index_t inner, value_type (&value)[chunk], int count) const {
+  HEDDLE_ALWAYS_INLINE void load_chunk(const Position& position, index_t inner, value_type (&value)[chunk],
+                                       int count) const {
     if (inner_.rank <= 1) {
       run(position, inner, inner_, value, 0, count);
     } else {
@@ -202,7 +208,8 @@ class source {
     return true;
   }
   /// `count` values of consecutive outer indices at one inner index; only where outer_is_contiguous().
-  HEDDLE_ALWAYS_INLINE void load_outer_chunk(const Position& position, index_t inner, value_type (&value)[chunk], int count) const {
+  HEDDLE_ALWAYS_INLINE void load_outer_chunk(const Position& position, index_t inner, value_type (&value)[chunk],
+                                             int count) const {
     Position moved = position;
     inner_.advance(inner, moved.offset);
     index_t stride[static_cast<std::size_t>(rows)] = {};
@@ -212,8 +219,8 @@ class source {
 
  private:
   template <class Group>
-  HEDDLE_ALWAYS_INLINE void run(const Position& position, index_t inner, const Group& group, value_type (&value)[chunk], int to,
-                                int count) const {
+  HEDDLE_ALWAYS_INLINE void run(const Position& position, index_t inner, const Group& group, value_type (&value)[chunk],
+                                int to, int count) const {
     index_t offset[static_cast<std::size_t>(rows)];
     index_t stride[static_cast<std::size_t>(rows)];
     for (int r = 0; r < rows; ++r) {
@@ -224,8 +231,8 @@ class source {
   }
   // Several axes: the chunk is put together from runs of the innermost one.
   template <class Group>
-  HEDDLE_ALWAYS_INLINE void chunk_across(const Position& position, index_t inner, const Group& group, value_type (&value)[chunk],
-                                         int count) const {
+  HEDDLE_ALWAYS_INLINE void chunk_across(const Position& position, index_t inner, const Group& group,
+                                         value_type (&value)[chunk], int count) const {
     const int last = group.rank - 1;
     int done = 0;
     while (done < count) {
@@ -263,7 +270,8 @@ class source {
   axis_group<rows, Bound::rank> inner_;
 };
 
-/// Output and epilogue as a kernel writes them: `outer` walks the remaining axes, row and column one axis each (-1: none).
+/// Output and epilogue as a kernel writes them: `outer` walks the remaining axes, row and column one axis each (-1:
+/// none).
 template <class Bound>
 class sink {
   static constexpr int rows = Bound::leaves + 1;
@@ -295,11 +303,13 @@ class sink {
   }
   /// `count` neighbours along the column axis, however many.
   template <class V>
-  HEDDLE_ALWAYS_INLINE void store_row(const Position& position, index_t row, index_t column, const V* values, index_t count) const {
+  HEDDLE_ALWAYS_INLINE void store_row(const Position& position, index_t row, index_t column, const V* values,
+                                      index_t count) const {
     for (index_t done = 0; done < count; done += chunk) {
       const int now = count - done < chunk ? static_cast<int>(count - done) : chunk;
       index_t offset[static_cast<std::size_t>(rows)];
-      for (int r = 0; r < rows; ++r) offset[r] = position.offset[r] + row * row_stride_[r] + (column + done) * column_stride_[r];
+      for (int r = 0; r < rows; ++r)
+        offset[r] = position.offset[r] + row * row_stride_[r] + (column + done) * column_stride_[r];
       store_chunk(offset, column_stride_, values + done, now);
     }
   }
@@ -309,7 +319,8 @@ class sink {
     return r < Bound::leaves ? bound_.table.stride[r][axis_number] : bound_.out_stride[axis_number];
   }
   template <class V>
-  HEDDLE_ALWAYS_INLINE void store_chunk(const index_t* offset, const index_t* stride, const V* values, int count) const {
+  HEDDLE_ALWAYS_INLINE void store_chunk(const index_t* offset, const index_t* stride, const V* values,
+                                        int count) const {
     using Out = typename Bound::out_type;
     lanes_t<typename Bound::form_type, Bound::leaves> lanes;
     load_all<typename Bound::form_type>(lanes, bound_.table.data, offset, stride, count,

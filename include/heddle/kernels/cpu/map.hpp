@@ -77,8 +77,8 @@ void map(const bound_formula<Form, Out, Leaves, Rank>& bound) {
       }
       const index_t left = rank > 1 ? inner - begin % inner : inner - begin;
       const index_t count = left < end - begin ? left : end - begin;
-      vectorised(map_run<Form, Out, Leaves>{bound.form, bound.out + offset[0], inner_stride[0], bound.table.data, offset + 1,
-                                            inner_stride + 1, count});
+      vectorised(map_run<Form, Out, Leaves>{bound.form, bound.out + offset[0], inner_stride[0], bound.table.data,
+                                            offset + 1, inner_stride + 1, count});
       begin += count;
     }
   });

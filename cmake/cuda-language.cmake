@@ -8,8 +8,7 @@ endif()
 
 # nvcc is often installed without being on the PATH.
 if(NOT DEFINED CMAKE_CUDA_COMPILER AND "$ENV{CUDACXX}" STREQUAL "")
-  find_program(HEDDLE_NVCC nvcc HINTS "$ENV{CUDA_HOME}/bin" "$ENV{CUDA_PATH}/bin"
-               PATHS /usr/local/cuda/bin /opt/cuda/bin)
+  find_program(HEDDLE_NVCC nvcc PATHS "$ENV{CUDA_HOME}/bin" "$ENV{CUDA_PATH}/bin" /usr/local/cuda/bin /opt/cuda/bin)
   mark_as_advanced(HEDDLE_NVCC)
   if(HEDDLE_NVCC)
     set(ENV{CUDACXX} "${HEDDLE_NVCC}")

@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "heddle/core/half.hpp"
+#include "heddle/core/integer.hpp"
 
 namespace heddle {
 
@@ -24,7 +25,7 @@ concept Element = std::same_as<T, bool> || std::same_as<T, std::int8_t> || std::
 
 /// What may stand beside a tensor in a formula: every arithmetic type (`long long` and `char` too), half, bfloat16.
 template <class T>
-concept Scalar = std::is_arithmetic_v<T> || std::same_as<T, half> || std::same_as<T, bfloat16>;
+concept Scalar = Arithmetic<T> || std::same_as<T, half> || std::same_as<T, bfloat16>;
 
 /// True for half and bfloat16, which are stored in 16 bits and computed in float.
 template <class T>
@@ -46,12 +47,12 @@ using unsigned_integer_t = std::conditional_t<
     Bytes == 1, std::uint8_t,
     std::conditional_t<Bytes == 2, std::uint16_t, std::conditional_t<Bytes == 4, std::uint32_t, std::uint64_t>>>;
 
-template <Scalar T>
+template <class T>
 struct canonical {
   using type = T;
 };
-template <Scalar T>
-requires(kind_of<T> == kind::integer) struct canonical<T> {
+template <Integer T>
+struct canonical<T> {
   using type = std::conditional_t<std::is_signed_v<T>, signed_integer_t<sizeof(T)>, unsigned_integer_t<sizeof(T)>>;
 };
 template <>

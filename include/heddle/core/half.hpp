@@ -15,6 +15,10 @@ namespace heddle {
 
 class bfloat16;
 
+/// Every built-in number type.
+template <class T>
+concept Arithmetic = std::is_arithmetic_v<T>;
+
 /// The float next to `value` whose last bit is odd, `value` itself where it is a float: a second rounding, to at most
 /// 22 bits, then gives what rounding `value` once would give. Finite values beyond the greatest float become that
 /// float.
@@ -67,8 +71,8 @@ class half {
   half() = default;
 
   /// The nearest half to `value`.
-  template <class Number>
-  requires std::is_arithmetic_v<Number> HEDDLE_HOST_DEVICE explicit constexpr half(Number value) {
+  template <Arithmetic Number>
+  HEDDLE_HOST_DEVICE explicit constexpr half(Number value) {
     if constexpr (std::floating_point<Number> && !std::same_as<Number, float>) {
       bits_ = round(round_to_odd(value));
     } else {
@@ -177,8 +181,8 @@ class bfloat16 {
   bfloat16() = default;
 
   /// The nearest bfloat16 to `value`.
-  template <class Number>
-  requires std::is_arithmetic_v<Number> HEDDLE_HOST_DEVICE explicit constexpr bfloat16(Number value) {
+  template <Arithmetic Number>
+  HEDDLE_HOST_DEVICE explicit constexpr bfloat16(Number value) {
     if constexpr (std::same_as<Number, float>) {
       bits_ = round(value);
     } else {

@@ -2,5 +2,12 @@
 #pragma once
 
 #include "heddle/core/tensor.hpp"
+#include "heddle/io/print.hpp"
+#include "heddle/ops/activation.hpp"
 #include "heddle/ops/arithmetic.hpp"
+#include "heddle/ops/compare.hpp"
+#include "heddle/ops/create.hpp"
 #include "heddle/ops/map.hpp"
+#include "heddle/ops/math.hpp"
+#include "heddle/ops/matmul.hpp"
+#include "heddle/ops/select.hpp"

@@ -80,7 +80,8 @@ class HEDDLE_SHARED Error : public std::exception {
 
   /// What was given and what was expected.
   const char* what() const noexcept override {
-    return text_ != nullptr ? reinterpret_cast<const char*>(text_ + 1) : "heddle: out of memory while reporting an error";
+    return text_ != nullptr ? reinterpret_cast<const char*>(text_ + 1)
+                            : "heddle: out of memory while reporting an error";
   }
 
  private:

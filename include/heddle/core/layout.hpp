@@ -43,8 +43,9 @@ constexpr bool is_contiguous(const Shape<Rank>& shape, const Strides<Rank>& stri
   return contiguous;
 }
 
-/// The strides of a new tensor of that shape whose axes lie in memory in the order of `order` (its own strides where they
-/// are dense), so that channels-last stays channels-last. A stride of 0 on an extent above 1, or an overlap, gives C order.
+/// The strides of a new tensor of that shape whose axes lie in memory in the order of `order` (its own strides where
+/// they are dense), so that channels-last stays channels-last. A stride of 0 on an extent above 1, or an overlap, gives
+/// C order.
 template <int Rank>
 constexpr Strides<Rank> dense_like(const Shape<Rank>& shape, const Strides<Rank>& order) {
   if (is_contiguous(shape, order)) return row_major(shape);
@@ -125,7 +126,8 @@ constexpr bool may_overlap_itself(const Shape<Rank>& shape, const Strides<Rank>&
 
 /// The strides that give the same elements in the same order under another shape; false where only a copy could.
 template <int From, int To>
-constexpr bool reshaped_strides(const Shape<From>& from, const Strides<From>& strides, const Shape<To>& to, Strides<To>& result) {
+constexpr bool reshaped_strides(const Shape<From>& from, const Strides<From>& strides, const Shape<To>& to,
+                                Strides<To>& result) {
   result = row_major(to);
   if (from.size() == 0 || is_contiguous(from, strides)) return true;
   // Axes of extent 1 say nothing about the layout; a run of the others that lies evenly in memory may be cut anew.

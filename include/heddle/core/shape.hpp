@@ -32,8 +32,8 @@ class Shape {
   /// All extents 0.
   constexpr Shape() = default;
   template <std::integral... I>
-    requires(sizeof...(I) == Rank)
-  constexpr Shape(I... extents) : extents_{static_cast<index_t>(extents)...} {}  // NOLINT: implicit for brace lists
+  requires(sizeof...(I) == Rank) constexpr Shape(I... extents)
+      : extents_{static_cast<index_t>(extents)...} {}                         // NOLINT: implicit for brace lists
   constexpr Shape(const Extent (&extents)[static_cast<std::size_t>(Rank)]) {  // NOLINT: implicit for brace lists
     for (int i = 0; i < Rank; ++i) extents_[i] = extents[i].value;
   }

@@ -15,14 +15,14 @@ namespace heddle {
 /// One allocation and the count of its handles. The same in every translation unit: how the memory is released, and the
 /// stream in whose order, are known to whoever made it.
 struct Storage {
-  std::int64_t references = 1;               ///< handles; changed atomically
-  void* data = nullptr;                      ///< first byte
-  std::size_t bytes = 0;                     ///< size of the allocation
-  int device = -1;                           ///< -1: host memory; else the CUDA device's number
-  bool owned = true;                         ///< false: borrowed memory (from_blob), never reused and never freed
-  bool pinned = false;                       ///< page-locked host memory
-  void* stream = nullptr;                    ///< state of the CUDA stream that the memory is ordered by; null: the default stream
-  void* uses = nullptr;                      ///< recorded uses on other streams, null when there are none
+  std::int64_t references = 1;  ///< handles; changed atomically
+  void* data = nullptr;         ///< first byte
+  std::size_t bytes = 0;        ///< size of the allocation
+  int device = -1;              ///< -1: host memory; else the CUDA device's number
+  bool owned = true;            ///< false: borrowed memory (from_blob), never reused and never freed
+  bool pinned = false;          ///< page-locked host memory
+  void* stream = nullptr;       ///< state of the CUDA stream that the memory is ordered by; null: the default stream
+  void* uses = nullptr;         ///< recorded uses on other streams, null when there are none
   void (*release)(Storage*) noexcept = nullptr;  ///< frees the memory and the block
 
   void retain() noexcept { __atomic_add_fetch(&references, 1, __ATOMIC_RELAXED); }

@@ -45,8 +45,8 @@ Tensor<T, Rank, Device> tensor_base(const Tensor<T, Rank, Device>*);
 template <class X>
 inline constexpr bool is_tensor_v = false;
 template <class X>
-  requires(std::is_class_v<std::remove_cvref_t<X>> && !is_formula_v<X>)
-inline constexpr bool is_tensor_v<X> = decltype(probe_tensor(static_cast<std::remove_cvref_t<X>*>(nullptr)))::value;
+requires(std::is_class_v<std::remove_cvref_t<X>> && !is_formula_v<X>) inline constexpr bool is_tensor_v<X> =
+    decltype(probe_tensor(static_cast<std::remove_cvref_t<X>*>(nullptr)))::value;
 
 /// The Tensor that a tensor or a class derived from one is.
 template <class X>
@@ -56,7 +56,7 @@ using tensor_base_t = decltype(tensor_base(static_cast<std::remove_cvref_t<X>*>(
 template <class X, class T>
 inline constexpr bool is_tensor_of_other_type_v = false;
 template <class X, class T>
-  requires is_tensor_v<X>
+requires is_tensor_v<X>
 inline constexpr bool is_tensor_of_other_type_v<X, T> = !std::is_same_v<typename tensor_base_t<X>::value_type, T>;
 
 /// A tensor or a formula: whatever has a shape, a rank, a value_type and a device_type.
@@ -73,7 +73,7 @@ inline constexpr int kept_axes_v = (0 + ... + (std::is_integral_v<std::remove_cv
 
 template <class I>
 concept AxisIndex = std::integral<std::remove_cvref_t<I>> || std::same_as<std::remove_cvref_t<I>, full_extent_t> ||
-                    std::same_as<std::remove_cvref_t<I>, Range>;
+    std::same_as<std::remove_cvref_t<I>, Range>;
 
 /// A tensor of element type T, static rank and kind of device. Copying one copies the handle: both then show the same
 /// elements (`clone()` copies the data). Views share the memory and keep it alive. `Tensor<const T, …>` is read-only.
@@ -85,7 +85,8 @@ concept AxisIndex = std::integral<std::remove_cvref_t<I>> || std::same_as<std::r
 /// A default-constructed or moved-from tensor holds nothing: it may be assigned and destroyed, all else throws Error.
 template <class T, int Rank, class Device>
 class Tensor {
-  static_assert(Element<std::remove_const_t<T>>, "a tensor's elements are bool, an integer, half, bfloat16, float or double");
+  static_assert(Element<std::remove_const_t<T>>,
+                "a tensor's elements are bool, an integer, half, bfloat16, float or double");
   static_assert(Rank >= 0, "a rank is not negative");
   static_assert(is_device_v<Device>, "a tensor lives on heddle::Cpu or heddle::Cuda");
 
@@ -108,16 +109,17 @@ class Tensor {
 
   /// A read-only handle to a writable tensor's elements.
   template <class U>
-    requires(std::is_const_v<T> && std::same_as<U, std::remove_const_t<T>>)
-  Tensor(const Tensor<U, Rank, Device>& other) noexcept  // NOLINT: implicit, as T* to const T*
-      : Tensor(other.storage(), other.storage() ? other.data() : nullptr, other.storage() ? other.shape() : Shape<Rank>{},
-               other.storage() ? other.strides() : Strides<Rank>{}, other.storage() ? other.device() : Device{}) {}
+  requires(std::is_const_v<T>&& std::same_as<U, std::remove_const_t<T>>) Tensor(const Tensor<U, Rank, Device>& other)
+  noexcept  // NOLINT: implicit, as T* to const T*
+      : Tensor(other.storage(), other.storage() ? other.data() : nullptr,
+               other.storage() ? other.shape() : Shape<Rank>{}, other.storage() ? other.strides() : Strides<Rank>{},
+               other.storage() ? other.device() : Device{}) {}
 
-  /// Computes a formula into a new tensor. Its rank and kind of device must be this tensor's; a lower kind of element type
-  /// (int from float) is a compile error that asks for cast.
+  /// Computes a formula into a new tensor. Its rank and kind of device must be this tensor's; a lower kind of element
+  /// type (int from float) is a compile error that asks for cast.
   template <class E, class Build = this_build>
-    requires(is_formula_v<E> || is_tensor_of_other_type_v<E, std::remove_const_t<T>>)
-  Tensor(E&& formula)  // NOLINT: implicit, it is what `Tensor y = a + b` means
+  requires(is_formula_v<E> || is_tensor_of_other_type_v<E, std::remove_const_t<T>>)
+      Tensor(E&& formula)  // NOLINT: implicit, it is what `Tensor y = a + b` means
       : Tensor(evaluation<Build>::template make<Tensor>(std::forward<E>(formula))) {}
 
   /// From its parts, unchecked: for views, creation functions and borrowed memory.
@@ -136,8 +138,7 @@ class Tensor {
   }
   /// `y = formula` rebinds y to the result; y's memory serves again where no one else can see it.
   template <class E, class Build = this_build>
-    requires(is_formula_v<E> || is_tensor_of_other_type_v<E, std::remove_const_t<T>>)
-  Tensor& operator=(E&& formula) & {
+  requires(is_formula_v<E> || is_tensor_of_other_type_v<E, std::remove_const_t<T>>) Tensor& operator=(E&& formula) & {
     evaluation<Build>::rebind(*this, std::forward<E>(formula));
     return *this;
   }
@@ -146,8 +147,7 @@ class Tensor {
   void operator=(const Tensor& source) && { assign(source); }
   void operator=(Tensor&& source) && { assign(source); }
   template <class E>
-    requires(Expression<E> || ScalarArgument<E>)
-  void operator=(E&& source) && {
+  requires(Expression<E> || ScalarArgument<E>) void operator=(E&& source) && {
     if constexpr (ScalarArgument<E>)
       fill(source);
     else
@@ -155,7 +155,7 @@ class Tensor {
   }
   void operator=(const Tensor&) const& = delete;
   template <class E>
-    requires is_formula_v<E>
+  requires is_formula_v<E>
   void operator=(E&& formula) const& = delete;
 
   const Shape<Rank>& shape() const { return held().shape_; }
@@ -181,9 +181,7 @@ class Tensor {
   // ---- views: they share the memory ----
 
   /// The rank - 1 view at index i of the first axis. Throws IndexError.
-  Tensor<T, Rank - 1, Device> operator[](index_t i) const
-    requires(Rank > 0)
-  {
+  Tensor<T, Rank - 1, Device> operator[](index_t i) const requires(Rank > 0) {
     Shape<Rank - 1> shape_left;
     Strides<Rank - 1> strides_left;
     const index_t offset = checked_index(i, 0) * strides_[0];
@@ -196,11 +194,10 @@ class Tensor {
     return {storage_, at(offset, shape_left.size()), shape_left, strides_left, device_};
   }
 
-  /// Integers pick, `_` keeps, ranges cut; axes not named are kept whole. With an integer for every axis: a reference to the
-  /// element on Cpu, a rank-0 view on Cuda. Integers out of range throw IndexError, ranges clamp.
+  /// Integers pick, `_` keeps, ranges cut; axes not named are kept whole. With an integer for every axis: a reference
+  /// to the element on Cpu, a rank-0 view on Cuda. Integers out of range throw IndexError, ranges clamp.
   template <AxisIndex... I>
-    requires(sizeof...(I) <= static_cast<std::size_t>(Rank))
-  decltype(auto) operator()(I... index) const {
+  requires(sizeof...(I) <= static_cast<std::size_t>(Rank)) decltype(auto) operator()(I... index) const {
     constexpr int kept = kept_axes_v<I...> + Rank - static_cast<int>(sizeof...(I));
     Shape<kept> new_shape;
     Strides<kept> new_strides;
@@ -238,9 +235,7 @@ class Tensor {
   }
 
   /// The last two axes exchanged.
-  Tensor transpose() const
-    requires(Rank >= 2)
-  {
+  Tensor transpose() const requires(Rank >= 2) {
     Tensor result(held());
     result.shape_[Rank - 2] = shape_[Rank - 1];
     result.shape_[Rank - 1] = shape_[Rank - 2];
@@ -263,7 +258,9 @@ class Tensor {
     static_assert(each_once, "permute names every axis once");
     Tensor result(held());
     int to = 0;
-    ((result.shape_[to] = shape_[normalized_axis<A, Rank>()], result.strides_[to] = strides_[normalized_axis<A, Rank>()], ++to), ...);
+    ((result.shape_[to] = shape_[normalized_axis<A, Rank>()],
+      result.strides_[to] = strides_[normalized_axis<A, Rank>()], ++to),
+     ...);
     return result;
   }
   template <int... A>
@@ -282,8 +279,9 @@ class Tensor {
     const Shape<N> new_shape = resolved_reshape(shape(), wanted);
     Strides<N> new_strides;
     if (!reshaped_strides(shape_, strides_, new_shape, new_strides))
-      throw ShapeError(Message{} << "reshape: shape " << shape_ << " with strides " << as_shape(strides_) << " can't be seen as "
-                                 << new_shape << " without a copy: use contiguous() first, or the function reshape");
+      throw ShapeError(Message{} << "reshape: shape " << shape_ << " with strides " << as_shape(strides_)
+                                 << " can't be seen as " << new_shape
+                                 << " without a copy: use contiguous() first, or the function reshape");
     return {storage_, data_, new_shape, new_strides, device_};
   }
   Tensor<T, 0, Device> reshape(Shape<0>) const { return reshape<0>(Shape<0>{}); }
@@ -295,7 +293,8 @@ class Tensor {
   template <int A>
   Tensor<T, Rank - 1, Device> squeeze(axis_t<A>) const {
     constexpr int a = normalized_axis<A, Rank>();
-    if (shape()[a] != 1) throw ShapeError(Message{} << "squeeze: axis " << a << " of shape " << shape_ << " has not extent 1");
+    if (shape()[a] != 1)
+      throw ShapeError(Message{} << "squeeze: axis " << a << " of shape " << shape_ << " has not extent 1");
     Shape<Rank - 1> new_shape;
     Strides<Rank - 1> new_strides;
     if constexpr (Rank > 1) {
@@ -332,8 +331,8 @@ class Tensor {
     return unsqueeze(axis<A>);
   }
 
-  /// Axes of extent 1 repeated, and new axes in front; -1 keeps an extent. Several elements share one place, so the result
-  /// is read-only. Throws ShapeError.
+  /// Axes of extent 1 repeated, and new axes in front; -1 keeps an extent. Several elements share one place, so the
+  /// result is read-only. Throws ShapeError.
   template <std::size_t N>
   Tensor<const value_type, static_cast<int>(N), Device> expand(const Extent (&extents)[N]) const {
     return expand(Shape<static_cast<int>(N)>(extents));
@@ -350,8 +349,8 @@ class Tensor {
         const index_t extent_now = own < 0 ? 1 : shape()[own];
         if (own >= 0 && new_shape[i] == -1) new_shape[i] = extent_now;
         if (new_shape[i] < 0 || (extent_now != new_shape[i] && extent_now != 1))
-          throw ShapeError(Message{} << "expand: shape " << shape() << " to " << wanted << ": axis " << i << " has extent "
-                                     << extent_now);
+          throw ShapeError(Message{} << "expand: shape " << shape() << " to " << wanted << ": axis " << i
+                                     << " has extent " << extent_now);
         new_strides[i] = own < 0 || (extent_now == 1 && new_shape[i] != 1) ? 0 : strides_[own];
       }
       return {storage_, data_, new_shape, new_strides, device_};
@@ -359,9 +358,7 @@ class Tensor {
   }
 
   /// The main diagonal of the last two axes, as the last axis of the result.
-  Tensor<T, Rank - 1, Device> diagonal() const
-    requires(Rank >= 2)
-  {
+  Tensor<T, Rank - 1, Device> diagonal() const requires(Rank >= 2) {
     Shape<Rank - 1> new_shape;
     Strides<Rank - 1> new_strides;
     held();
@@ -386,20 +383,19 @@ class Tensor {
   Tensor contiguous() const {
     return is_contiguous() ? *this : Tensor(evaluation<Build>::row_major_copy(*this));
   }
-  /// The same handle where the tensor is on that device, else a copy there. From and to the host the copy is complete when
-  /// this returns. Throws DeviceError, OutOfMemory.
+  /// The same handle where the tensor is on that device, else a copy there. From and to the host the copy is complete
+  /// when this returns. Throws DeviceError, OutOfMemory.
   template <class ToDevice, class Build = this_build>
-    requires is_device_v<ToDevice>
-  auto to(ToDevice target) const {
-    return evaluation<Build>::to_device(held(), target);
-  }
+  requires is_device_v<ToDevice>
+  auto to(ToDevice target) const { return evaluation<Build>::to_device(held(), target); }
   /// As `to`, on that stream and without waiting: this tensor must not be changed before the stream has come so far.
   template <class ToDevice, std::same_as<cuda::Stream> S, class Build = this_build>
-    requires is_device_v<ToDevice>
+  requires is_device_v<ToDevice>
   auto to_async(ToDevice target, const S& stream) const {
     return evaluation<Build>::to_device_async(held(), target, stream);
   }
-  /// The elements converted as cast does; the same handle where that is their type. Example: `x.to(hd::dtype<hd::half>)`.
+  /// The elements converted as cast does; the same handle where that is their type. Example:
+  /// `x.to(hd::dtype<hd::half>)`.
   template <class U, class Build = this_build>
   auto to(dtype_t<U>) const {
     if constexpr (std::is_same_v<U, value_type>)
@@ -427,11 +423,7 @@ class Tensor {
     return evaluation<Build>::to_vector(held());
   }
   /// The element of a rank-0 Cpu tensor.
-  explicit operator value_type() const
-    requires(Rank == 0 && std::is_same_v<Device, Cpu>)
-  {
-    return *data();
-  }
+  explicit operator value_type() const requires(Rank == 0 && std::is_same_v<Device, Cpu>) { return *data(); }
 
   // ---- writing ----
 
@@ -443,7 +435,8 @@ class Tensor {
     return *this;
   }
   /// Writes a formula's values into this tensor's elements, broadcasting them to its shape. What the formula reads may
-  /// overlap what is written: the result is as if the formula had been computed first. Throws ShapeError before writing.
+  /// overlap what is written: the result is as if the formula had been computed first. Throws ShapeError before
+  /// writing.
   template <Expression E, class Build = this_build>
   const Tensor& assign(E&& source) const {
     static_assert(!is_read_only, "this tensor is read-only");
@@ -460,23 +453,19 @@ class Tensor {
 
   /// In place; a formula with a producer on the right is computed first. They write through and never change the type.
   template <class X>
-    requires(Expression<X> || ScalarArgument<X>)
-  const Tensor& operator+=(X&& x) const {
+  requires(Expression<X> || ScalarArgument<X>) const Tensor& operator+=(X&& x) const {
     return assign(*this + std::forward<X>(x));
   }
   template <class X>
-    requires(Expression<X> || ScalarArgument<X>)
-  const Tensor& operator-=(X&& x) const {
+  requires(Expression<X> || ScalarArgument<X>) const Tensor& operator-=(X&& x) const {
     return assign(*this - std::forward<X>(x));
   }
   template <class X>
-    requires(Expression<X> || ScalarArgument<X>)
-  const Tensor& operator*=(X&& x) const {
+  requires(Expression<X> || ScalarArgument<X>) const Tensor& operator*=(X&& x) const {
     return assign(*this * std::forward<X>(x));
   }
   template <class X>
-    requires(Expression<X> || ScalarArgument<X>)
-  const Tensor& operator/=(X&& x) const {
+  requires(Expression<X> || ScalarArgument<X>) const Tensor& operator/=(X&& x) const {
     return assign(*this / std::forward<X>(x));
   }
 
@@ -498,15 +487,16 @@ class Tensor {
     const index_t bound = held().shape_[axis_number];
     const index_t counted = i < 0 ? i + bound : i;
     if (counted < 0 || counted >= bound)
-      throw IndexError(Message{} << "index " << i << " is out of range for axis " << axis_number << " with extent " << bound
-                                 << " of shape " << shape_);
+      throw IndexError(Message{} << "index " << i << " is out of range for axis " << axis_number << " with extent "
+                                 << bound << " of shape " << shape_);
     return counted;
   }
   template <class I, int Kept>
   void take(I index, int& from, int& to, index_t& offset, Shape<Kept>& new_shape, Strides<Kept>& new_strides) const {
     if constexpr (std::integral<I>) {
       if constexpr (std::unsigned_integral<I> && sizeof(I) == sizeof(index_t))
-        offset += checked_index(index > static_cast<I>(INT64_MAX) ? INT64_MAX : static_cast<index_t>(index), from) * strides_[from];
+        offset += checked_index(index > static_cast<I>(INT64_MAX) ? INT64_MAX : static_cast<index_t>(index), from) *
+                  strides_[from];
       else
         offset += checked_index(static_cast<index_t>(index), from) * strides_[from];
     } else {
@@ -561,20 +551,22 @@ Shape<To> resolved_reshape(const Shape<From>& from, Shape<To> wanted) {
       }
     }
     if (unknown >= 0) {
-      if (known == 0) throw ShapeError(Message{} << "reshape: the -1 in " << asked << " is ambiguous beside an extent of 0");
+      if (known == 0)
+        throw ShapeError(Message{} << "reshape: the -1 in " << asked << " is ambiguous beside an extent of 0");
       wanted[unknown] = from.size() / known;
       known *= wanted[unknown];
     }
   }
   if (known != from.size())
-    throw ShapeError(Message{} << "reshape: shape " << from << " has " << from.size() << " elements, " << asked << " does not fit them");
+    throw ShapeError(Message{} << "reshape: shape " << from << " has " << from.size() << " elements, " << asked
+                               << " does not fit them");
   return wanted;
 }
 
 /// `Tensor y = formula` takes the formula's element type, rank and device.
 template <class E>
-  requires is_formula_v<E>
-Tensor(E&&) -> Tensor<typename std::remove_cvref_t<E>::value_type, std::remove_cvref_t<E>::rank,
-                      typename std::remove_cvref_t<E>::device_type>;
+requires is_formula_v<E> Tensor(E&&)
+->Tensor<typename std::remove_cvref_t<E>::value_type, std::remove_cvref_t<E>::rank,
+         typename std::remove_cvref_t<E>::device_type>;
 
 }  // namespace heddle

@@ -22,8 +22,7 @@ struct TensorView {
 
   /// The element at that index; no check.
   template <std::integral... I>
-    requires(sizeof...(I) == Rank)
-  HEDDLE_HOST_DEVICE constexpr T& operator()(I... index) const {
+  requires(sizeof...(I) == Rank) HEDDLE_HOST_DEVICE constexpr T& operator()(I... index) const {
     index_t offset = 0;
     int axis = 0;
     ((offset += static_cast<index_t>(index) * strides[axis], ++axis), ...);

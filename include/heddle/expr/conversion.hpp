@@ -7,8 +7,8 @@
 namespace heddle {
 inline namespace HEDDLE_BUILD {
 
-/// x as U: to bool, x != 0; floating to integer truncates and saturates, NaN gives 0; half and bfloat16 are rounded here,
-/// even if the formula goes on in float.
+/// x as U: to bool, x != 0; floating to integer truncates and saturates, NaN gives 0; half and bfloat16 are rounded
+/// here, even if the formula goes on in float.
 template <class U>
 struct conversion {
   template <class T>

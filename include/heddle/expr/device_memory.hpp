@@ -1,4 +1,5 @@
-// How each kind of device gives memory and copies it. The one place that knows which devices there are besides kernels/.
+// How each kind of device gives memory and copies it. The one place that knows which devices there are besides
+// kernels/.
 #pragma once
 
 #include <cstring>
@@ -51,7 +52,9 @@ struct device_memory<Cuda> {
   static constexpr bool built = sizeof...(Any) < 0;
   template <class Bytes>
   static Storage* allocate(Bytes, Cuda) {
-    static_assert(built<Bytes>, "this build has no CUDA: Tensor<T, Rank, Cuda> needs HEDDLE_HAS_CUDA (the CMake target sets it where CUDA is enabled)");
+    static_assert(built<Bytes>,
+                  "this build has no CUDA: Tensor<T, Rank, Cuda> needs HEDDLE_HAS_CUDA (the CMake target sets it where "
+                  "CUDA is enabled)");
     return nullptr;
   }
   template <class Bytes>

@@ -12,14 +12,16 @@
 namespace heddle {
 inline namespace HEDDLE_BUILD {
 
-/// Calls run(bound_formula) with the formula bound to that output. What has to be computed first lives until run returns.
+/// Calls run(bound_formula) with the formula bound to that output. What has to be computed first lives until run
+/// returns.
 template <spine Spine, class Node, class T, int Rank, class Device, class Run>
 void with_bound(const Node& node, const Tensor<T, Rank, Device>& out, Run&& run) {
   using Binding = binding_t<Node, 0, Spine>;
   const Binding bindings(node);
   leaf_table<Binding::leaves, Rank> table;
   const auto form = bindings.enter(node, table, out.shape());
-  run(bound_formula<typename Binding::form, T, Binding::leaves, Rank>{form, out.data(), out.shape(), out.strides(), table});
+  run(bound_formula<typename Binding::form, T, Binding::leaves, Rank>{form, out.data(), out.shape(), out.strides(),
+                                                                      table});
 }
 
 /// One map kernel.
@@ -39,9 +41,9 @@ void evaluate_map(const Node& node, const Tensor<T, Rank, Device>& out) {
   });
 }
 
-/// Computes a formula into a tensor of the formula's shape. Without a producer: one map kernel. With one: that producer, the
-/// maps above it as its epilogue; others are computed into tensors first. A producer smaller than the output is computed
-/// first too, and one map follows.
+/// Computes a formula into a tensor of the formula's shape. Without a producer: one map kernel. With one: that
+/// producer, the maps above it as its epilogue; others are computed into tensors first. A producer smaller than the
+/// output is computed first too, and one map follows.
 template <class Node, class T, int Rank, class Device>
 void evaluate(const Node& node, const Tensor<T, Rank, Device>& out) {
   if (out.size() == 0) return;
@@ -89,7 +91,8 @@ bool same_index_map(const Tensor<T, Rank, Device>& out, const Tensor<U, LeafRank
   if constexpr (Rank != LeafRank || sizeof(T) != sizeof(U)) {
     return false;
   } else {
-    if (static_cast<const void*>(out.data()) != static_cast<const void*>(leaf.data()) || !(out.shape() == leaf.shape())) return false;
+    if (static_cast<const void*>(out.data()) != static_cast<const void*>(leaf.data()) || !(out.shape() == leaf.shape()))
+      return false;
     if constexpr (Rank > 0) {
       for (int i = 0; i < Rank; ++i)
         if (out.shape()[i] > 1 && out.strides()[i] != leaf.strides()[i]) return false;
@@ -126,9 +129,11 @@ bool reads_overwritten(const Node& node, const Tensor<T, Rank, Device>& out) {
   return conflict;
 }
 
-/// True if y's memory may take the result: nobody else can see it, and the formula reads it only at the places it writes.
+/// True if y's memory may take the result: nobody else can see it, and the formula reads it only at the places it
+/// writes.
 template <class Node, class T, int Rank, class Device>
-bool may_reuse(const Tensor<T, Rank, Device>& y, const Node& node, const Shape<Rank>& shape, const Strides<Rank>& strides) {
+bool may_reuse(const Tensor<T, Rank, Device>& y, const Node& node, const Shape<Rank>& shape,
+               const Strides<Rank>& strides) {
   const Storage* const storage = y.storage().get();
   if (storage == nullptr || !storage->owned || storage->uses != nullptr) return false;
   if (!(y.shape() == shape) || !(y.strides() == strides) || storage->data != y.data() ||
@@ -156,10 +161,12 @@ Device device_for(const Node& node) {
 /// Checks at compile time that a formula may be assigned to a tensor type.
 template <class T, int Rank, class Device, class Node>
 constexpr void require_assignable() {
-  static_assert(std::is_same_v<typename Node::device_type, Device> || std::is_same_v<typename Node::device_type, any_device>,
-                "the formula and the tensor live on different kinds of device (Cpu and Cuda): move one with .to(device) first");
+  static_assert(
+      std::is_same_v<typename Node::device_type, Device> || std::is_same_v<typename Node::device_type, any_device>,
+      "the formula and the tensor live on different kinds of device (Cpu and Cuda): move one with .to(device) first");
   static_assert(!lowers_kind_v<std::remove_const_t<T>, typename Node::value_type>,
-                "this would lower the kind of the elements silently (floating to integer, or to bool): say so with cast<int>(formula)");
+                "this would lower the kind of the elements silently (floating to integer, or to bool): say so with "
+                "cast<int>(formula)");
 }
 
 }  // namespace HEDDLE_BUILD
@@ -168,9 +175,10 @@ template <>
 struct evaluation<this_build> {
   /// A new tensor with the formula's values, of the formula's own element type.
   template <class Node>
-    requires is_formula_v<Node>
+  requires is_formula_v<Node>
   static auto make(const Node& node) {
-    using Device = std::conditional_t<std::is_same_v<typename Node::device_type, any_device>, default_device, typename Node::device_type>;
+    using Device = std::conditional_t<std::is_same_v<typename Node::device_type, any_device>, default_device,
+                                      typename Node::device_type>;
     return make_as<typename Node::value_type, Node::rank, Device>(node);
   }
   /// A new tensor of that type.
@@ -210,7 +218,8 @@ struct evaluation<this_build> {
     require_assignable<T, Rank, Device, Node>();
     static_assert(Node::rank <= Rank, "the formula's rank is greater than the tensor's: its values don't fit");
     require_broadcast_into(out.shape(), node.shape());
-    if constexpr (!std::is_same_v<typename Node::device_type, any_device>) require_same_device(out.device(), node.device());
+    if constexpr (!std::is_same_v<typename Node::device_type, any_device>)
+      require_same_device(out.device(), node.device());
     bool direct = !reads_overwritten(node, out);
     if constexpr (Node::has_producer) {
       if constexpr (Node::rank != Rank)
@@ -316,7 +325,8 @@ struct evaluation<this_build> {
   template <class T, int Rank, class Device, class U, class From>
   static void copy(const Tensor<T, Rank, Device>& out, const Tensor<U, Rank, From>& source) {
     if (!(out.shape() == source.shape()))
-      throw ShapeError(Message{} << "copy_from: a tensor of shape " << source.shape() << " into one of shape " << out.shape());
+      throw ShapeError(Message{} << "copy_from: a tensor of shape " << source.shape() << " into one of shape "
+                                 << out.shape());
     constexpr bool same_type = std::is_same_v<std::remove_const_t<U>, T>;
     if constexpr (std::is_same_v<Device, From>) {
       if (out.device() == source.device())
@@ -389,7 +399,8 @@ struct evaluation<this_build> {
   static Tensor<T, Rank, Cuda> between_devices(const Tensor<T, Rank, Cuda>& x, [[maybe_unused]] Cuda target) {
 #if HEDDLE_HAS_CUDA
     using Value = std::remove_const_t<T>;
-    if (!is_dense(x.shape(), x.strides())) return between_devices(Tensor<T, Rank, Cuda>(dense_copy(x, row_major(x.shape()))), target);
+    if (!is_dense(x.shape(), x.strides()))
+      return between_devices(Tensor<T, Rank, Cuda>(dense_copy(x, row_major(x.shape()))), target);
     auto result = allocate_tensor<Value>(x.shape(), dense_like(x.shape(), x.strides()), target);
     cuda::copy_between_devices(result.data(), target, x.data(), x.device(), byte_count(x));
     return result;

@@ -1,5 +1,6 @@
-// The device form of a formula: a trivially copyable tree of functors whose leaves are numbered slots. Pointers and strides
-// stand beside it in tables, one row a slot, so that host code which prepares them does not depend on the formula.
+// The device form of a formula: a trivially copyable tree of functors whose leaves are numbered slots. Pointers and
+// strides stand beside it in tables, one row a slot, so that host code which prepares them does not depend on the
+// formula.
 #pragma once
 
 #include "heddle/expr/formula.hpp"
@@ -17,7 +18,8 @@ struct constant_form {
   T value;
 };
 
-/// A functor over its children; each child is converted to Argument (void: as it comes), the outcome to Result's compute type.
+/// A functor over its children; each child is converted to Argument (void: as it comes), the outcome to Result's
+/// compute type.
 template <class F, class Argument, class Result, class... Children>
 struct map_form {
   F functor;
@@ -51,7 +53,8 @@ void enter_leaf(Table& table, const Tensor<T, LeafRank, Device>& tensor, const S
   (void)shape;
 }
 
-/// How a node becomes part of a form: its type, how many slots it takes from Slot on, and the temporaries that it needs.
+/// How a node becomes part of a form: its type, how many slots it takes from Slot on, and the temporaries that it
+/// needs.
 template <class Node, int Slot, spine Spine>
 struct binding {
   // A producer, or a map with a producer beneath it off the spine: computed into a tensor of its own first.
@@ -123,8 +126,7 @@ struct binding_choice {
   using type = binding<Node, Slot, Spine>;
 };
 template <class Node, int Slot>
-  requires(Node::has_producer && !is_map_v<Node>)
-struct binding_choice<Node, Slot, spine::fused> {
+requires(Node::has_producer && !is_map_v<Node>) struct binding_choice<Node, Slot, spine::fused> {
   using type = hole_binding<Node, Slot>;
 };
 template <class Node, int Slot, spine Spine>
@@ -157,8 +159,8 @@ constexpr const auto& binding_at(const Bindings& bindings) {
 }
 
 template <class F, class... Operands, int Slot, spine Spine>
-  requires(!(Operands::has_producer || ...) || Spine != spine::none)
-struct binding<map_formula<F, Operands...>, Slot, Spine> {
+requires(!(Operands::has_producer || ...) ||
+         Spine != spine::none) struct binding<map_formula<F, Operands...>, Slot, Spine> {
   using node = map_formula<F, Operands...>;
   using bindings = operand_bindings<Slot, 0, spine_operand<Operands...>(), Spine, Operands...>;
   static constexpr int leaves = bindings::leaves;
@@ -166,8 +168,9 @@ struct binding<map_formula<F, Operands...>, Slot, Spine> {
   struct form_type;
   template <int... I>
   struct form_type<std::integer_sequence<int, I...>> {
-    using type = map_form<F, typename node::argument_type, typename node::value_type,
-                          typename std::remove_cvref_t<decltype(binding_at<I>(std::declval<const bindings&>()))>::form...>;
+    using type =
+        map_form<F, typename node::argument_type, typename node::value_type,
+                 typename std::remove_cvref_t<decltype(binding_at<I>(std::declval<const bindings&>()))>::form...>;
   };
   using indices = std::make_integer_sequence<int, node::arity>;
   using form = typename form_type<indices>::type;
@@ -216,10 +219,11 @@ struct first_not_void<First, Rest...> {
 template <class... Rest>
 struct first_not_void<void, Rest...> : first_not_void<Rest...> {};
 template <int Slot, class F, class Argument, class Result, class... Children>
-struct leaf_type<Slot, map_form<F, Argument, Result, Children...>> : first_not_void<typename leaf_type<Slot, Children>::type...> {};
+struct leaf_type<Slot, map_form<F, Argument, Result, Children...>>
+    : first_not_void<typename leaf_type<Slot, Children>::type...> {};
 
-/// A formula ready for a kernel: form, output and tables, in the output's axes. Slot 0 of `stride` rows is the first leaf;
-/// the output's strides stand apart.
+/// A formula ready for a kernel: form, output and tables, in the output's axes. Slot 0 of `stride` rows is the first
+/// leaf; the output's strides stand apart.
 template <class Form, class Out, int Leaves, int Rank>
 struct bound_formula {
   using form_type = Form;

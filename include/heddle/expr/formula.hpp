@@ -30,22 +30,19 @@ class formula : public formula_tag {
   /// Computes the formula into a new tensor.
   auto eval() const& {
     static_assert(!Derived::has_producer,
-                  "this named formula contains a producer (matmul, sum, ...), which would be computed again at every use: give it a "
+                  "this named formula contains a producer (matmul, sum, ...), which would be computed again at every "
+                  "use: give it a "
                   "tensor's type, `hd::Tensor h = ...`, write it in place, or std::move it");
     return evaluation_for<Derived>::make(self());
   }
   auto eval() && { return evaluation_for<Derived>::make(self()); }
   /// The result on that device.
   template <class ToDevice>
-    requires is_device_v<ToDevice>
-  auto to(ToDevice target) const& {
-    return eval().to(target);
-  }
+  requires is_device_v<ToDevice>
+  auto to(ToDevice target) const& { return eval().to(target); }
   template <class ToDevice>
-    requires is_device_v<ToDevice>
-  auto to(ToDevice target) && {
-    return evaluation_for<Derived>::make(self()).to(target);
-  }
+  requires is_device_v<ToDevice>
+  auto to(ToDevice target) && { return evaluation_for<Derived>::make(self()).to(target); }
   /// The single element of a formula of size 1.
   auto item() const& { return eval().item(); }
   auto item() && { return evaluation_for<Derived>::make(self()).item(); }
@@ -127,12 +124,13 @@ class constant : public formula<constant<T>> {
 template <class F, class... T>
 struct functor_signature {
   static_assert(std::is_invocable_v<const F&, compute_type<T>...>,
-                "this functor can't be called with these element types (half and bfloat16 come as float); its operator() must be const");
+                "this functor can't be called with these element types (half and bfloat16 come as float); its "
+                "operator() must be const");
   using result = std::remove_cvref_t<std::invoke_result_t<const F&, compute_type<T>...>>;
   using argument = void;
 };
 template <class F, class... T>
-  requires requires { typename F::template signature<T...>; }
+requires requires { typename F::template signature<T...>; }
 struct functor_signature<F, T...> : F::template signature<T...> {};
 
 template <class A, class B>
@@ -165,8 +163,8 @@ struct joint_device<First, Second, Rest...> {
 inline void require_same_device(Cpu, Cpu) {}
 inline void require_same_device(Cuda a, Cuda b) {
   if (a.index != b.index)
-    throw DeviceError(Message{} << "the operands live on different devices: Cuda{" << a.index << "} and Cuda{" << b.index
-                                << "}; move one with .to(device) first");
+    throw DeviceError(Message{} << "the operands live on different devices: Cuda{" << a.index << "} and Cuda{"
+                                << b.index << "}; move one with .to(device) first");
 }
 
 /// NumPy's rule: shapes are aligned at the last axis; extents must agree or be 1. Throws ShapeError with both shapes.
@@ -178,8 +176,9 @@ void broadcast_into(Shape<To>& shape, const Shape<From>& operand_shape) {
       const index_t wanted = operand_shape[i];
       if (wanted == shape[at] || wanted == 1) continue;
       if (shape[at] != 1)
-        throw ShapeError(Message{} << "shapes " << shape << " and " << operand_shape << " can't be broadcast together: axis " << at
-                                   << " has extents " << shape[at] << " and " << wanted);
+        throw ShapeError(Message{} << "shapes " << shape << " and " << operand_shape
+                                   << " can't be broadcast together: axis " << at << " has extents " << shape[at]
+                                   << " and " << wanted);
       shape[at] = wanted;
     }
   }
@@ -219,7 +218,10 @@ class map_formula : public formula<map_formula<F, Operands...>>, private copy_ru
   static_assert(Element<value_type>, "a formula's elements are bool, an integer, half, bfloat16, float or double");
 
   explicit map_formula(F functor, Operands... operands)
-      : functor_(functor), shape_(joint_shape(operands...)), device_(joint(operands...)), operands_{{{std::move(operands)}...}} {}
+      : functor_(functor),
+        shape_(joint_shape(operands...)),
+        device_(joint(operands...)),
+        operands_{{{std::move(operands)}...}} {}
 
   const Shape<rank>& shape() const { return shape_; }
   device_type device() const { return device_; }
@@ -232,7 +234,8 @@ class map_formula : public formula<map_formula<F, Operands...>>, private copy_ru
   void for_each_tensor(Visit&& visit, bool beneath_producer = false) const {
     [&]<int... I>(std::integer_sequence<int, I...>) {
       (slot<I>(operands_).for_each_tensor(visit, beneath_producer), ...);
-    }(std::make_integer_sequence<int, arity>{});
+    }
+    (std::make_integer_sequence<int, arity>{});
   }
 
  private:
@@ -245,7 +248,8 @@ class map_formula : public formula<map_formula<F, Operands...>>, private copy_ru
     device_type device{};
     bool found = false;
     auto take = [&](const auto& one) {
-      if constexpr (!std::is_same_v<std::remove_cvref_t<decltype(one)>, any_device> && !std::is_same_v<device_type, any_device>) {
+      if constexpr (!std::is_same_v<std::remove_cvref_t<decltype(one)>, any_device> &&
+                    !std::is_same_v<device_type, any_device>) {
         if (found) require_same_device(device, one);
         device = one;
         found = true;
@@ -266,7 +270,7 @@ map_formula(F, Operands...) -> map_formula<F, Operands...>;
 
 /// An argument of an operation as a formula: a tensor becomes an operand, a formula is copied or moved in.
 template <class X>
-  requires Expression<X>
+requires Expression<X>
 auto as_formula(X&& x) {
   if constexpr (is_tensor_v<X>) {
     using Base = tensor_base_t<X>;
@@ -277,9 +281,11 @@ auto as_formula(X&& x) {
       return Node(static_cast<const Base&>(x));
   } else {
     using Formula = std::remove_cvref_t<X>;
-    static_assert(!Formula::has_producer || (!std::is_lvalue_reference_v<X> && !std::is_const_v<std::remove_reference_t<X>>),
-                  "this named formula contains a producer (matmul, sum, ...), which would be computed again at every use: give it a "
-                  "tensor's type, `hd::Tensor h = ...`, write it in place, or std::move it");
+    static_assert(
+        !Formula::has_producer || (!std::is_lvalue_reference_v<X> && !std::is_const_v<std::remove_reference_t<X>>),
+        "this named formula contains a producer (matmul, sum, ...), which would be computed again at every use: give "
+        "it a "
+        "tensor's type, `hd::Tensor h = ...`, write it in place, or std::move it");
     return Formula(std::forward<X>(x));
   }
 }
@@ -287,7 +293,7 @@ template <class X>
 using formula_of_t = decltype(as_formula(std::declval<X>()));
 
 template <class X>
-  requires Expression<X>
+requires Expression<X>
 using value_type_of_t = typename std::remove_cvref_t<X>::value_type;
 
 }  // namespace HEDDLE_BUILD

@@ -100,34 +100,24 @@ struct negate_function : promoting {
 
 /// a + b by elements, broadcast. bool + bool is or. Example: `y = a + 2.0f * b;`
 template <class A, class B>
-  requires AnyExpression<A, B>
-auto operator+(A&& a, B&& b) {
-  return promoted_map(add_function{}, std::forward<A>(a), std::forward<B>(b));
-}
+requires AnyExpression<A, B>
+auto operator+(A&& a, B&& b) { return promoted_map(add_function{}, std::forward<A>(a), std::forward<B>(b)); }
 /// a - b by elements, broadcast. Example: `y = x - mean;`
 template <class A, class B>
-  requires AnyExpression<A, B>
-auto operator-(A&& a, B&& b) {
-  return promoted_map(subtract_function{}, std::forward<A>(a), std::forward<B>(b));
-}
+requires AnyExpression<A, B>
+auto operator-(A&& a, B&& b) { return promoted_map(subtract_function{}, std::forward<A>(a), std::forward<B>(b)); }
 /// a * b by elements, broadcast (the matrix product is matmul). bool * bool is and. Example: `y = a * b;`
 template <class A, class B>
-  requires AnyExpression<A, B>
-auto operator*(A&& a, B&& b) {
-  return promoted_map(multiply_function{}, std::forward<A>(a), std::forward<B>(b));
-}
+requires AnyExpression<A, B>
+auto operator*(A&& a, B&& b) { return promoted_map(multiply_function{}, std::forward<A>(a), std::forward<B>(b)); }
 /// a / b by elements, broadcast. Integers truncate as in C++; division by 0 gives 0. Example: `y = x / 255.0f;`
 template <class A, class B>
-  requires AnyExpression<A, B>
-auto operator/(A&& a, B&& b) {
-  return promoted_map(divide_function{}, std::forward<A>(a), std::forward<B>(b));
-}
+requires AnyExpression<A, B>
+auto operator/(A&& a, B&& b) { return promoted_map(divide_function{}, std::forward<A>(a), std::forward<B>(b)); }
 /// The rest of a / b with a's sign (fmod for floating types); x % 0 is 0 for integers. Example: `y = i % 2;`
 template <class A, class B>
-  requires AnyExpression<A, B>
-auto operator%(A&& a, B&& b) {
-  return promoted_map(modulo_function{}, std::forward<A>(a), std::forward<B>(b));
-}
+requires AnyExpression<A, B>
+auto operator%(A&& a, B&& b) { return promoted_map(modulo_function{}, std::forward<A>(a), std::forward<B>(b)); }
 /// -x by elements.
 template <Expression X>
 auto operator-(X&& x) {
@@ -135,19 +125,15 @@ auto operator-(X&& x) {
 }
 /// C's fmod, the same as %. Example: `y = hd::fmod(x, 360.0f);`
 template <class A, class B>
-  requires AnyExpression<A, B>
-auto fmod(A&& a, B&& b) {
-  return promoted_map(modulo_function{}, std::forward<A>(a), std::forward<B>(b));
-}
+requires AnyExpression<A, B>
+auto fmod(A&& a, B&& b) { return promoted_map(modulo_function{}, std::forward<A>(a), std::forward<B>(b)); }
 /// The rest of a / b with b's sign, as PyTorch's and Python's. Example: `hd::remainder(i, 5)` of -1 is 4.
 template <class A, class B>
-  requires AnyExpression<A, B>
-auto remainder(A&& a, B&& b) {
-  return promoted_map(remainder_function{}, std::forward<A>(a), std::forward<B>(b));
-}
+requires AnyExpression<A, B>
+auto remainder(A&& a, B&& b) { return promoted_map(remainder_function{}, std::forward<A>(a), std::forward<B>(b)); }
 /// a / b rounded down, as PyTorch's. Example: `hd::floor_divide(i, 5)` of -1 is -1.
 template <class A, class B>
-  requires AnyExpression<A, B>
+requires AnyExpression<A, B>
 auto floor_divide(A&& a, B&& b) {
   return promoted_map(floor_divide_function{}, std::forward<A>(a), std::forward<B>(b));
 }

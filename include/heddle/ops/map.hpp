@@ -1,4 +1,5 @@
-// How an elementwise function becomes a formula: element types, scalars, user functors. Every family of maps stands on it.
+// How an elementwise function becomes a formula: element types, scalars, user functors. Every family of maps stands on
+// it.
 #pragma once
 
 #include "heddle/expr/conversion.hpp"
@@ -27,18 +28,19 @@ struct joint_tensor_type<T> {
 template <class... Rest>
 struct joint_tensor_type<void, Rest...> : joint_tensor_type<Rest...> {};
 template <class A, class B, class... Rest>
-  requires(!std::is_void_v<A>)
-struct joint_tensor_type<A, B, Rest...> : joint_tensor_type<tensor_result_t<A, B>, Rest...> {};
+requires(!std::is_void_v<A>) struct joint_tensor_type<A, B, Rest...>
+    : joint_tensor_type<tensor_result_t<A, B>, Rest...> {
+};
 template <class A, class... Rest>
-  requires(!std::is_void_v<A>)
-struct joint_tensor_type<A, void, Rest...> : joint_tensor_type<A, Rest...> {};
+requires(!std::is_void_v<A>) struct joint_tensor_type<A, void, Rest...> : joint_tensor_type<A, Rest...> {
+};
 
 template <class X>
 struct tensor_element {
   using type = void;
 };
 template <class X>
-  requires Expression<X>
+requires Expression<X>
 struct tensor_element<X> {
   using type = typename std::remove_cvref_t<X>::value_type;
 };
@@ -50,11 +52,12 @@ struct with_scalars {
 template <class T, class First, class... Rest>
 struct with_scalars<T, First, Rest...> : with_scalars<T, Rest...> {};
 template <class T, class First, class... Rest>
-  requires ScalarArgument<First>
-struct with_scalars<T, First, Rest...> : with_scalars<scalar_result_t<T, std::remove_cvref_t<First>>, Rest...> {};
+requires ScalarArgument<First>
+struct with_scalars<T, First, Rest...> : with_scalars<scalar_result_t<T, std::remove_cvref_t<First>>, Rest...> {
+};
 
-/// The element type that operands have together: the tensors' first, then each scalar's say; scalars alone count as beside
-/// a bool tensor.
+/// The element type that operands have together: the tensors' first, then each scalar's say; scalars alone count as
+/// beside a bool tensor.
 template <class... X>
 struct common_element {
   using tensors = typename joint_tensor_type<typename tensor_element<X>::type...>::type;
@@ -69,7 +72,8 @@ auto operand_formula(X&& x) {
   if constexpr (Expression<X>)
     return as_formula(std::forward<X>(x));
   else
-    return constant<T>(static_cast<compute_type<T>>(cast_element<compute_type<T>>(static_cast<canonical_t<std::remove_cvref_t<X>>>(x))));
+    return constant<T>(static_cast<compute_type<T>>(
+        cast_element<compute_type<T>>(static_cast<canonical_t<std::remove_cvref_t<X>>>(x))));
 }
 
 /// A map whose numbers take the operands' common type.
@@ -106,12 +110,12 @@ struct to_bool {
   };
 };
 
-/// A user's functor on tensors, formulas and numbers, fused like everything else. The functor is a trivially copyable struct at
-/// namespace scope whose `operator() const` is marked HEDDLE_HOST_DEVICE; lambdas and local structs serve on Cpu only. half and
-/// bfloat16 elements come as float; the result has the type that the call returns.
-/// Example: `struct Twice { HEDDLE_HOST_DEVICE float operator()(float x) const { return 2 * x; } }; y = hd::map(Twice{}, x);`
+/// A user's functor on tensors, formulas and numbers, fused like everything else. The functor is a trivially copyable
+/// struct at namespace scope whose `operator() const` is marked HEDDLE_HOST_DEVICE; lambdas and local structs serve on
+/// Cpu only. half and bfloat16 elements come as float; the result has the type that the call returns. Example: `struct
+/// Twice { HEDDLE_HOST_DEVICE float operator()(float x) const { return 2 * x; } }; y = hd::map(Twice{}, x);`
 template <class F, class... X>
-  requires AnyExpression<X...>
+requires AnyExpression<X...>
 auto map(F functor, X&&... x) {
   static_assert(std::is_trivially_copyable_v<F>, "a functor in a formula must be trivially copyable");
   auto formula_of = []<class One>(One&& one) {
@@ -124,7 +128,8 @@ auto map(F functor, X&&... x) {
   return map_formula(functor, formula_of(std::forward<X>(x))...);
 }
 
-/// Computes a formula into a new tensor; a tensor is given back as it is. Example: `auto h = hd::eval(hd::matmul(x, w) + b);`
+/// Computes a formula into a new tensor; a tensor is given back as it is. Example: `auto h = hd::eval(hd::matmul(x, w)
+/// + b);`
 template <Expression X>
 auto eval(X&& x) {
   if constexpr (is_tensor_v<X>)

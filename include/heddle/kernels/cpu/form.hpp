@@ -114,8 +114,9 @@ HEDDLE_ALWAYS_INLINE void store_lanes(T* to, index_t stride, const T (&lanes)[ch
 }
 
 template <class Form, class Lanes, int... S>
-HEDDLE_ALWAYS_INLINE void load_all(Lanes& lanes, const void* const* data, const index_t* offset, const index_t* stride,
-                                   int count, std::integer_sequence<int, S...>) {
+HEDDLE_ALWAYS_INLINE void load_all([[maybe_unused]] Lanes& lanes, [[maybe_unused]] const void* const* data,
+                                   [[maybe_unused]] const index_t* offset, [[maybe_unused]] const index_t* stride,
+                                   [[maybe_unused]] int count, std::integer_sequence<int, S...>) {
   (load_lanes<typename leaf_type<S, Form>::type>(
        slot<S>(lanes), static_cast<const typename leaf_type<S, Form>::type*>(data[S]) + offset[S], stride[S], count),
    ...);

@@ -133,6 +133,27 @@ void micro_plain(index_t k, const E* a, const E* b, index_t b_stride, E* c, inde
   multiply_panels<E, 16, 4, Rows, Vectors>(k, a, b, b_stride, c, c_stride, add);
 }
 
+/// to(j, i) = from(i, j) for a block of 4 by 4; rows are the strides apart.
+template <class E>
+HEDDLE_ALWAYS_INLINE void transpose_4x4(const E* from, index_t from_stride, E* to, index_t to_stride) {
+  using Vector = typename vector_of<E, 4 * static_cast<int>(sizeof(E))>::type;
+  Vector a, b, c, d;
+  __builtin_memcpy(&a, from, sizeof(Vector));
+  __builtin_memcpy(&b, from + from_stride, sizeof(Vector));
+  __builtin_memcpy(&c, from + 2 * from_stride, sizeof(Vector));
+  __builtin_memcpy(&d, from + 3 * from_stride, sizeof(Vector));
+  const Vector low_ab = __builtin_shufflevector(a, b, 0, 4, 1, 5), high_ab = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+  const Vector low_cd = __builtin_shufflevector(c, d, 0, 4, 1, 5), high_cd = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+  a = __builtin_shufflevector(low_ab, low_cd, 0, 1, 4, 5);
+  b = __builtin_shufflevector(low_ab, low_cd, 2, 3, 6, 7);
+  c = __builtin_shufflevector(high_ab, high_cd, 0, 1, 4, 5);
+  d = __builtin_shufflevector(high_ab, high_cd, 2, 3, 6, 7);
+  __builtin_memcpy(to, &a, sizeof(Vector));
+  __builtin_memcpy(to + to_stride, &b, sizeof(Vector));
+  __builtin_memcpy(to + 2 * to_stride, &c, sizeof(Vector));
+  __builtin_memcpy(to + 3 * to_stride, &d, sizeof(Vector));
+}
+
 /// The kernels for this machine.
 template <class E>
 const micro_kernels<E>& micro_kernels_for() {
@@ -154,6 +175,9 @@ const micro_kernels<E>& micro_kernels_for() {
 }
 
 #else
+// The device's compilation only needs the names.
+template <class E>
+void transpose_4x4(const E* from, index_t from_stride, E* to, index_t to_stride);
 template <class E>
 const micro_kernels<E>& micro_kernels_for();
 #endif

@@ -7,6 +7,7 @@
 
 #include "heddle/config.hpp"
 #include "heddle/core/shape.hpp"
+#include "heddle/kernels/cpu/gemm_micro.hpp"
 #include "heddle/kernels/cpu/isa.hpp"
 
 namespace heddle {
@@ -68,7 +69,7 @@ struct pack_panel {
     __builtin_memcpy(to, values, sizeof(values));
   }
 
-  /// Each lane's values lie one after another: blocks of 4 lanes by 16 are turned.
+  /// Each lane's values lie one after another: blocks of 4 lanes by 16 values of k are turned.
   HEDDLE_ALWAYS_INLINE void transposed() const {
     constexpr int block = 16;
     int lane = 0;
@@ -77,11 +78,12 @@ struct pack_panel {
       E* const to = panel + lane;
       index_t k = 0;
       for (; k + block <= depth; k += block) {
-        E values[4][block];
-        for (int i = 0; i < 4; ++i) copy<block>(from + i * lane_stride + k, values[i]);
-        for (int j = 0; j < block; ++j) {
-          const E column[4] = {values[0][j], values[1][j], values[2][j], values[3][j]};
-          __builtin_memcpy(to + (k + j) * width, column, sizeof(column));
+        if constexpr (std::same_as<E, T>) {
+          for (index_t j = k; j < k + block; j += 4) transpose_4x4(from + j, lane_stride, to + j * width, width);
+        } else {
+          E values[4 * block];
+          for (int i = 0; i < 4; ++i) copy<block>(from + i * lane_stride + k, values + i * block);
+          for (int j = 0; j < block; j += 4) transpose_4x4(values + j, block, to + (k + j) * width, width);
         }
       }
       one_by_one(lane, lane + 4, k, depth);

@@ -47,7 +47,8 @@ struct lane_value;
 template <class T, int Slot>
 struct lane_value<leaf_form<T, Slot>> {
   template <class Registers, class Hole>
-  static __device__ __forceinline__ compute_type<T> at(const leaf_form<T, Slot>&, const Registers& registers, const Hole&, int j) {
+  static __device__ __forceinline__ compute_type<T> at(const leaf_form<T, Slot>&, const Registers& registers,
+                                                       const Hole&, int j) {
     return static_cast<compute_type<T>>(slot<Slot>(registers).lane[j]);
   }
 };
@@ -196,7 +197,8 @@ class source {
     if (group.rank == 0) return INT64_MAX;
     index_t widest = 0;
     for (int r = 0; r < rows; ++r) {
-      const index_t step = group.stride[group.rank - 1][r] < 0 ? -group.stride[group.rank - 1][r] : group.stride[group.rank - 1][r];
+      const index_t step =
+          group.stride[group.rank - 1][r] < 0 ? -group.stride[group.rank - 1][r] : group.stride[group.rank - 1][r];
       widest = step > widest ? step : widest;
     }
     return widest;
@@ -208,7 +210,8 @@ class source {
   axis_group<rows, Bound::rank> inner_;
 };
 
-/// Output and epilogue as a kernel writes them: `outer` walks the remaining axes, row and column one axis each (-1: none).
+/// Output and epilogue as a kernel writes them: `outer` walks the remaining axes, row and column one axis each (-1:
+/// none).
 template <class Bound>
 class sink {
   static constexpr int rows = Bound::leaves + 1;

@@ -50,7 +50,7 @@ struct tile_loader {
   int k;            // of the first element in the tile
   int k_step;
   unsigned in_rows;  // bit i: element i lies in a row of the matrix
-  T held[count];
+  T held[static_cast<unsigned>(count)];
 
   /// rows: how many rows of the matrix lie at and after `data`.
   __device__ tile_loader(const T* data, index_t row_stride, index_t k_stride, index_t rows) {
@@ -96,7 +96,7 @@ struct tile_loader {
 
 template <class Staged, int Vector>
 struct alignas(sizeof(Staged) * Vector) staged_vector {
-  Staged value[Vector];
+  Staged value[static_cast<unsigned>(Vector)];
 };
 
 template <class Tile, class Acc, class A, class B>
@@ -227,6 +227,17 @@ __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
   }
 }
 
+/// Elements that a thread reads from shared memory at once where k is 16 deep: 8 bytes, and what Vector's rule allows.
+template <class A, class B>
+inline constexpr int gemm_pair = sizeof(gemm_staged<A>) > 4 || sizeof(gemm_staged<B>) > 4 ? 1 : 2;
+
+/// The tile for products that fill the device, and the one for those that would leave much of it idle.
+template <class Acc, class A, class B>
+using gemm_large = std::conditional_t<(sizeof(Acc) > 4), gemm_tile<64, 64, 16, 4, 4, gemm_pair<A, B>, 1>,
+                                      gemm_tile<128, 128, 8, 8, 8, 4, 2>>;
+template <class Acc, class A, class B>
+using gemm_small = gemm_tile<32, 32, 16, 4, 2, gemm_pair<A, B>, 4>;
+
 template <class Tile, class Acc, class A, class B, class Sink>
 inline void launch_gemm(const Sink& sink, const gemm_shape& shape, const gemm_operand<A>& a, const gemm_operand<B>& b,
                         const launch_context& context) {
@@ -241,11 +252,8 @@ template <class Acc, class Sink, class A, class B>
 inline void gemm(const Sink& sink, const gemm_shape& shape, const gemm_operand<A>& a, const gemm_operand<B>& b,
                  const launch_context& context) {
   if (shape.batches <= 0 || shape.m <= 0 || shape.n <= 0) return;
-  constexpr bool wide = sizeof(gemm_staged<A>) > 4 || sizeof(gemm_staged<B>) > 4;
-  constexpr bool wide_sum = sizeof(Acc) > 4;
-  using Large =
-      std::conditional_t<wide_sum, gemm_tile<64, 64, 16, 4, 4, wide ? 1 : 2, 1>, gemm_tile<128, 128, 8, 8, 8, 4, 2>>;
-  using Small = gemm_tile<32, 32, 16, 4, 2, wide ? 1 : 2, 4>;
+  using Large = gemm_large<Acc, A, B>;
+  using Small = gemm_small<Acc, A, B>;
   // A large tile needs the fewest loads a multiplication; a small one spreads a small product over the device.
   const index_t large_tiles = ceil_div(shape.m, Large::rows) * ceil_div(shape.n, Large::columns) * shape.batches;
   if (large_tiles >= 66 && 2 * shape.m > Large::rows && 2 * shape.n > Large::columns) {

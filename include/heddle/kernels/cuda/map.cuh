@@ -1,6 +1,7 @@
-// Elementwise on CUDA: one launch and one pass over memory, whatever the formula. Adjacent axes are collapsed on the host.
-// Where the innermost axis allows it, a thread reads and writes 16 bytes at a time; broadcast leaves have stride 0. Other
-// layouts go element by element. Bytes moved: each leaf once, the output once; the floor is those bytes over the DRAM's rate.
+// Elementwise on CUDA: one launch and one pass over memory, whatever the formula. Adjacent axes are collapsed on the
+// host. Where the innermost axis allows it, a thread reads and writes 16 bytes at a time; broadcast leaves have stride
+// 0. Other layouts go element by element. Bytes moved: each leaf once, the output once; the floor is those bytes over
+// the DRAM's rate.
 #pragma once
 
 #include "heddle/kernels/cuda/form.cuh"
@@ -31,14 +32,16 @@ struct leaf_sizes;
 template <class Form, int... S>
 struct leaf_sizes<Form, std::integer_sequence<int, S...>> {
   static constexpr int smallest(int with) {
-    ((with = static_cast<int>(sizeof(typename leaf_type<S, Form>::type)) < with ? static_cast<int>(sizeof(typename leaf_type<S, Form>::type))
-                                                                               : with),
+    ((with = static_cast<int>(sizeof(typename leaf_type<S, Form>::type)) < with
+                 ? static_cast<int>(sizeof(typename leaf_type<S, Form>::type))
+                 : with),
      ...);
     return with;
   }
   static constexpr int greatest(int with) {
-    ((with = static_cast<int>(sizeof(typename leaf_type<S, Form>::type)) > with ? static_cast<int>(sizeof(typename leaf_type<S, Form>::type))
-                                                                               : with),
+    ((with = static_cast<int>(sizeof(typename leaf_type<S, Form>::type)) > with
+                 ? static_cast<int>(sizeof(typename leaf_type<S, Form>::type))
+                 : with),
      ...);
     return with;
   }
@@ -60,8 +63,8 @@ struct alignas((sizeof(T) * V < 16) ? sizeof(T) * V : 16) vector_of {
 };
 
 template <int V, class T>
-__device__ __forceinline__ void load_vector(register_lanes<T, V>& to, const void* data, index_t offset, index_t inner_stride,
-                                            int valid) {
+__device__ __forceinline__ void load_vector(register_lanes<T, V>& to, const void* data, index_t offset,
+                                            index_t inner_stride, int valid) {
   const T* const from = static_cast<const T*>(data) + offset;
   if (inner_stride == 0) {
     const T value = *from;
@@ -78,8 +81,8 @@ __device__ __forceinline__ void load_vector(register_lanes<T, V>& to, const void
 }
 
 template <class Form, int V, class Registers, class Arguments, int... S>
-__device__ __forceinline__ void load_vectors(Registers& registers, const Arguments& arguments, const index_t* offset, int valid,
-                                             std::integer_sequence<int, S...>) {
+__device__ __forceinline__ void load_vectors(Registers& registers, const Arguments& arguments, const index_t* offset,
+                                             int valid, std::integer_sequence<int, S...>) {
   (load_vector<V>(slot<S>(registers), arguments.data[S], offset[S + 1],
                   arguments.rank > 0 ? arguments.stride[S + 1][arguments.rank - 1] : 0, valid),
    ...);
@@ -136,8 +139,8 @@ __global__ void __launch_bounds__(map_block)
     map_elements(const __grid_constant__ map_arguments<Form, Out, Leaves, Rank> arguments) {
   constexpr int rows = Leaves + 1;
   const Index step = static_cast<Index>(gridDim.x) * map_block;
-  for (Index element = static_cast<Index>(blockIdx.x) * map_block + threadIdx.x; element < static_cast<Index>(arguments.size);
-       element += step) {
+  for (Index element = static_cast<Index>(blockIdx.x) * map_block + threadIdx.x;
+       element < static_cast<Index>(arguments.size); element += step) {
     index_t offset[rows] = {};
     Index rest = element;
 #pragma unroll
@@ -162,7 +165,8 @@ __global__ void __launch_bounds__(map_block)
   }
 }
 
-/// Whether a row can be read V elements at a time: one step along the innermost axis (or none), all else a multiple of V.
+/// Whether a row can be read V elements at a time: one step along the innermost axis (or none), all else a multiple of
+/// V.
 template <int V, class T>
 bool reads_vectors(const void* data, const index_t* stride, int rank) {
   constexpr std::uintptr_t alignment = alignof(vector_of<T, V>);
@@ -176,7 +180,9 @@ bool reads_vectors(const void* data, const index_t* stride, int rank) {
 
 template <class Form, int V, class Arguments, int... S>
 bool all_read_vectors(const Arguments& arguments, std::integer_sequence<int, S...>) {
-  return (reads_vectors<V, typename leaf_type<S, Form>::type>(arguments.data[S], arguments.stride[S + 1], arguments.rank) && ...);
+  return (
+      reads_vectors<V, typename leaf_type<S, Form>::type>(arguments.data[S], arguments.stride[S + 1], arguments.rank) &&
+      ...);
 }
 
 /// Computes a bound formula of maps into its output: one launch.
@@ -217,11 +223,11 @@ void map(const bound_formula<Form, Out, Leaves, Rank>& bound, const launch_conte
     launch(map_vectors<Form, Out, Leaves, Rank, V>, grid_for(vectors, map_block), map_block, 0, context, arguments,
            static_cast<std::uint32_t>(vectors));
   else if (arguments.size <= fast_division_limit)
-    launch(map_elements<Form, Out, Leaves, Rank, std::uint32_t>, grid_for(arguments.size, map_block), map_block, 0, context,
-           arguments);
+    launch(map_elements<Form, Out, Leaves, Rank, std::uint32_t>, grid_for(arguments.size, map_block), map_block, 0,
+           context, arguments);
   else
-    launch(map_elements<Form, Out, Leaves, Rank, std::uint64_t>, grid_for(arguments.size, map_block), map_block, 0, context,
-           arguments);
+    launch(map_elements<Form, Out, Leaves, Rank, std::uint64_t>, grid_for(arguments.size, map_block), map_block, 0,
+           context, arguments);
 }
 
 }  // namespace on_cuda

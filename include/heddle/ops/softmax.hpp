@@ -1,0 +1,80 @@
+// softmax and log_softmax along an axis.
+#pragma once
+
+#include "heddle/expr/producer.hpp"
+#include "heddle/kernels/cpu/softmax.hpp"
+#include "heddle/ops/map.hpp"
+#if HEDDLE_CUDA_COMPILER
+#include "heddle/kernels/cuda/softmax.cuh"
+#endif
+
+namespace heddle {
+inline namespace HEDDLE_BUILD {
+
+/// softmax of a formula along axis Axis; its logarithm if Log.
+template <bool Log, class Operand, int Axis>
+class softmax_formula : public producer<softmax_formula<Log, Operand, Axis>> {
+ public:
+  using value_type = float_result_t<typename Operand::value_type>;
+  using device_type = typename Operand::device_type;
+  static constexpr int rank = Operand::rank;
+  static constexpr producer_work work = producer_work::row_wise;
+
+  explicit softmax_formula(Operand operand) : operand_(std::move(operand)) {}
+  Shape<rank> shape() const { return operand_.shape(); }
+  device_type device() const { return operand_.device(); }
+  template <class Visit>
+  void for_each_tensor(Visit&& visit, bool = false) const {
+    operand_.for_each_tensor(visit, true);
+  }
+
+  template <class Bound>
+  void run(const Bound& bound) const {
+    with_source(operand_, [&](const auto& from) {
+      using From = std::remove_cvref_t<decltype(from)>;
+      bool inner[static_cast<std::size_t>(rank)] = {};
+      inner[Axis] = true;
+      const index_t columns = bound.shape[Axis];
+      const index_t rows = columns == 0 ? 0 : bound.shape.size() / columns;
+      if constexpr (runs_here<device_type>() && std::is_same_v<device_type, Cpu>) {
+        on_cpu::softmax<Log>(on_cpu::source<From>(from, inner), on_cpu::sink<Bound>(bound, -1, Axis), rows, columns);
+      } else {
+#if HEDDLE_CUDA_COMPILER
+        on_cuda::softmax<Log>(on_cuda::source<From>(from, inner), on_cuda::sink<Bound>(bound, -1, Axis), rows, columns,
+                              on_cuda::current_context(device().index, Log ? "log_softmax" : "softmax"));
+#endif
+      }
+    });
+  }
+
+ private:
+  Operand operand_;
+};
+
+template <bool Log, int A, class X>
+auto softmax_along(X&& x) {
+  using Node = formula_of_t<X&&>;
+  using T = float_result_t<typename Node::value_type>;
+  if constexpr (std::is_same_v<T, typename Node::value_type>) {
+    return softmax_formula<Log, Node, normalized_axis<A, Node::rank>()>(as_formula(std::forward<X>(x)));
+  } else {
+    auto floating = map_formula(conversion<T>{}, as_formula(std::forward<X>(x)));
+    return softmax_formula<Log, decltype(floating), normalized_axis<A, Node::rank>()>(std::move(floating));
+  }
+}
+
+/// exp(x - max) / sum(exp(x - max)) along an axis: positive, summing to 1, never overflowing. Integers give float. A
+/// row of -inf alone, or one with a NaN, gives NaN. Maps below and above ride in the same kernel. Example: `p =
+/// hd::softmax(scores / scale + mask, hd::axis<-1>);`
+template <Expression X, int A>
+auto softmax(X&& x, axis_t<A>) {
+  return softmax_along<false, A>(std::forward<X>(x));
+}
+/// x - max - log(sum(exp(x - max))) along an axis. Example: `hd::log_softmax(logits, hd::axis<1>)`.
+template <Expression X, int A>
+auto log_softmax(X&& x, axis_t<A>) {
+  return softmax_along<true, A>(std::forward<X>(x));
+}
+
+}  // namespace HEDDLE_BUILD
+}  // namespace heddle

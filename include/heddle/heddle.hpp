@@ -2,6 +2,7 @@
 #pragma once
 
 #include "heddle/core/tensor.hpp"
+#include "heddle/cuda/best_device.hpp"
 #include "heddle/io/print.hpp"
 #include "heddle/ops/activation.hpp"
 #include "heddle/ops/arithmetic.hpp"
@@ -11,3 +12,4 @@
 #include "heddle/ops/math.hpp"
 #include "heddle/ops/matmul.hpp"
 #include "heddle/ops/select.hpp"
+#include "heddle/ops/shape.hpp"

@@ -49,22 +49,23 @@ constexpr bool is_contiguous(const Shape<Rank>& shape, const Strides<Rank>& stri
 template <int Rank>
 constexpr Strides<Rank> dense_like(const Shape<Rank>& shape, const Strides<Rank>& order) {
   if (is_contiguous(shape, order)) return row_major(shape);
-  int axis_of[static_cast<std::size_t>(Rank > 0 ? Rank : 1)] = {};
-  for (int i = 0; i < Rank; ++i) {
+  for (int i = 0; i < Rank; ++i)
     if (order[i] == 0 && shape[i] > 1) return row_major(shape);
-    axis_of[i] = i;
-  }
+  int axis_of[static_cast<std::size_t>(Rank > 0 ? Rank : 1)] = {};
   auto distance = [&](int i) { return order[i] < 0 ? -order[i] : order[i]; };
-  // Insertion sort, stable: axes of extent 1 have no say and keep their place beside their left neighbour.
-  for (int i = 1; i < Rank; ++i) {
-    const int moved = axis_of[i];
-    int j = i;
-    for (; j > 0; --j) {
-      const int left = axis_of[j - 1];
-      if (shape[moved] == 1 || shape[left] == 1 || distance(left) >= distance(moved)) break;
-      axis_of[j] = left;
-    }
-    axis_of[j] = moved;
+  // Insertion sort, stable. Axes of extent 1 have no say: each follows its left neighbour.
+  int sorted = 0;
+  for (int i = 0; i < Rank; ++i) {
+    if (shape[i] == 1) continue;
+    int j = sorted++;
+    for (; j > 0 && distance(axis_of[j - 1]) < distance(i); --j) axis_of[j] = axis_of[j - 1];
+    axis_of[j] = i;
+  }
+  for (int i = 0; i < Rank; ++i) {
+    if (shape[i] != 1) continue;
+    int j = sorted++;
+    for (; j > 0 && (i == 0 || axis_of[j - 1] != i - 1); --j) axis_of[j] = axis_of[j - 1];
+    axis_of[j] = i;
   }
   Strides<Rank> strides;
   index_t step = 1;

@@ -41,13 +41,52 @@ void evaluate_map(const Node& node, const Tensor<T, Rank, Device>& out) {
   });
 }
 
+/// Whether a formula's map kernel can take it as parameters.
+template <class Device, class T, class Node>
+constexpr bool fits_one_kernel() {
+#if HEDDLE_CUDA_COMPILER
+  if constexpr (std::is_same_v<Device, Cuda> && is_map_v<Node> && !Node::has_producer) {
+    using Binding = binding_t<Node, 0, spine::none>;
+    return sizeof(on_cuda::map_arguments<typename Binding::form, T, Binding::leaves, Node::rank>) <=
+           on_cuda::max_parameter_bytes;
+  }
+#endif
+  return true;
+}
+
+/// The same map with its largest operand computed into a tensor.
+template <class F, class... Operands>
+auto with_largest_operand_computed(const map_formula<F, Operands...>& map) {
+  constexpr int largest = [] {
+    const std::size_t sizes[] = {sizeof(Operands)...};
+    const bool maps[] = {is_map_v<Operands>...};
+    int chosen = -1;
+    for (int i = 0; i < static_cast<int>(sizeof...(Operands)); ++i)
+      if (maps[i] && (chosen < 0 || sizes[i] > sizes[chosen])) chosen = i;
+    return chosen;
+  }();
+  static_assert(largest >= 0, "this formula is too large for one kernel, and can't be split: its functor is too large");
+  return [&]<int... I>(std::integer_sequence<int, I...>) {
+    const auto operand_at = [&]<int J>(std::integral_constant<int, J>) {
+      if constexpr (J == largest)
+        return as_formula(evaluation_for<F>::make(map.template child<J>()));
+      else
+        return map.template child<J>();
+    };
+    return map_formula(map.functor(), operand_at(std::integral_constant<int, I>{})...);
+  }
+  (std::make_integer_sequence<int, static_cast<int>(sizeof...(Operands))>{});
+}
+
 /// Computes a formula into a tensor of the formula's shape. Without a producer: one map kernel. With one: that
 /// producer, the maps above it as its epilogue; others are computed into tensors first. A producer smaller than the
 /// output is computed first too, and one map follows.
 template <class Node, class T, int Rank, class Device>
 void evaluate(const Node& node, const Tensor<T, Rank, Device>& out) {
   if (out.size() == 0) return;
-  if constexpr (!Node::has_producer) {
+  if constexpr (!fits_one_kernel<Device, T, Node>()) {
+    evaluate(with_largest_operand_computed(node), out);
+  } else if constexpr (!Node::has_producer) {
     evaluate_map<spine::none>(node, out);
   } else {
     const auto& producer = spine_producer(node);

@@ -22,13 +22,13 @@ namespace heddle {
 inline namespace HEDDLE_BUILD {
 namespace on_cpu {
 
-// How far the loops reach before they turn to other memory. In elements of 4 bytes; wider ones get less.
-inline constexpr index_t gemm_depth = 192;            // k of a panel: one of B fits the first-level cache
-inline constexpr index_t gemm_slab = 4 * gemm_depth;  // k that is packed at a time
-inline constexpr index_t gemm_tile_rows = 96;         // a tile's share of A fits the second-level cache
+// How far the loops reach before they turn to other memory; in elements of 4 bytes, wider ones get less.
+inline constexpr index_t gemm_depth = 192;      // k of a panel: one of B fits the first-level cache
+inline constexpr index_t gemm_tile_rows = 192;  // a tile's share of A and of B fits the second-level cache
 inline constexpr index_t gemm_tile_columns = 240;
-inline constexpr index_t gemm_region = 1536;          // rows and columns of C between two packings
-inline constexpr index_t gemm_serial_work = 1 << 16;  // products that are not worth a second thread
+inline constexpr index_t gemm_slab = 21 * gemm_depth;     // k that is packed at a time
+inline constexpr index_t gemm_packed = index_t{1} << 21;  // elements of A, and of B, that are packed at a time
+inline constexpr index_t gemm_serial_work = 1 << 16;      // products that are not worth a second thread
 
 constexpr index_t gemm_ceil(index_t value, index_t unit) { return (value + unit - 1) / unit; }
 constexpr index_t gemm_round_up(index_t value, index_t unit) { return gemm_ceil(value, unit) * unit; }
@@ -56,9 +56,10 @@ class matrix_product {
 
   void run() {
     constexpr index_t wide = static_cast<index_t>(sizeof(E)) / 4;
-    const index_t region_rows = even_share(m_, gemm_region / wide, kernels_.rows);
-    const index_t region_columns = even_share(n_, gemm_region / wide, kernels_.columns);
-    const index_t slab = k_ < gemm_slab / wide ? k_ : gemm_slab / wide;
+    const index_t slab = even_share(k_, gemm_slab / wide, gemm_depth / wide);
+    const index_t region = gemm_packed / wide / slab;
+    const index_t region_rows = even_share(m_, region, kernels_.rows);
+    const index_t region_columns = even_share(n_, region, kernels_.columns);
     const bool several_slabs = slab < k_;
     const index_t packed_a = gemm_round_up(region_rows, kernels_.rows) * slab;
     const index_t packed_b = gemm_round_up(region_columns, kernels_.columns) * slab;
@@ -136,8 +137,9 @@ class matrix_product {
     const index_t grain = gemm_ceil(gemm_serial_work, tile_rows * tile_columns * depth_);
     parallel_for(down * across, grain, [&](index_t begin, index_t end) {
       for (index_t i = begin; i < end; ++i) {
-        const index_t row = i / across * tile_rows;
-        const index_t column = i % across * tile_columns;
+        // Down the columns first: the tile's share of B is read again by the next one.
+        const index_t row = i % down * tile_rows;
+        const index_t column = i / down * tile_columns;
         const index_t height = rows_ - row < tile_rows ? rows_ - row : tile_rows;
         const index_t width = columns_ - column < tile_columns ? columns_ - column : tile_columns;
         multiply_tile(row, column, height, width, tile_rows, tile_columns);

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Compiles every header of include/heddle alone, each included twice, without a warning.
+# Compiles every header of include/heddle alone, each included twice, without a warning; and by the C++ compilers
+# every_operation.cpp, which instantiates what the headers only define.
 #
 #   tests/compile/headers.sh COMPILER [COMPILER...]     COMPILER: a C++ compiler, or nvcc
 #
@@ -50,6 +51,19 @@ all() {
   if [ "$bad" -gt 0 ]; then cat "$scratch/$kind"/*.failed; failed=1; fi
 }
 
+# operations <kind> <command...>
+operations() {
+  local kind=$1 start=$SECONDS
+  shift
+  if "$@" "$root/tests/compile/every_operation.cpp" > "$scratch/log" 2>&1; then
+    echo "$kind: every operation compiles ($((SECONDS - start)) s)"
+  else
+    echo "--- every operation by $kind"
+    head -n 60 "$scratch/log"
+    failed=1
+  fi
+}
+
 plain=$(printf '%s\n' "$headers" | grep -v '\.cuh$')
 for compiler in "$@"; do
   case $(basename "$compiler") in
@@ -59,10 +73,12 @@ for compiler in "$@"; do
         -gencode arch=compute_80,code=compute_80 -c -o /dev/null
       ;;
     *)
-      all "$(basename "$compiler").cpp" "$plain" "$compiler" -std=c++20 -fsyntax-only $warnings -I"$root/include"
+      name=$(basename "$compiler")
+      command=("$compiler" -std=c++20 -fsyntax-only $warnings -I"$root/include")
+      all "$name.cpp" "$plain" "${command[@]}"
+      if [ -z "${HEADERS:-}" ]; then operations "$name" "${command[@]}"; fi
       if [ -n "$toolkit" ]; then
-        all "$(basename "$compiler")-with-cuda.cpp" "$plain" "$compiler" -std=c++20 -fsyntax-only $warnings \
-          -I"$root/include" -DHEDDLE_HAS_CUDA=1 -isystem "$toolkit"
+        all "$name-with-cuda.cpp" "$plain" "${command[@]}" -DHEDDLE_HAS_CUDA=1 -isystem "$toolkit"
       fi
       ;;
   esac

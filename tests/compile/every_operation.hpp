@@ -1,0 +1,117 @@
+// Uses every operation once, on one device: what this instantiates must compile without a warning, and on a GPU without
+// spilling registers. Functions of one kind share a formula, so that the kernels stay few.
+#pragma once
+
+#include <cstdint>
+
+#include "heddle/heddle.hpp"
+
+namespace every_operation {
+
+namespace hd = heddle;
+
+struct Twice {
+  template <class T>
+  HEDDLE_HOST_DEVICE T operator()(T x) const {
+    return x + x;
+  }
+};
+
+template <class T, class Device>
+void floating_maps(Device device) {
+  const auto x = hd::rand<T>({8, 64}, device);
+  const auto y = hd::randn<T>({8, 64}, device);
+  hd::Tensor exponentials = hd::exp(x) + hd::exp2(x) + hd::expm1(x) + hd::log(x) + hd::log2(x) + hd::log10(x) + hd::log1p(x);
+  hd::Tensor trigonometry = hd::sin(x) + hd::cos(x) + hd::tan(x) + hd::asin(x) + hd::acos(x) + hd::atan(x);
+  hd::Tensor hyperbolic = hd::sinh(x) + hd::cosh(x) + hd::tanh(x) + hd::asinh(x) + hd::acosh(x) + hd::atanh(x);
+  hd::Tensor special = hd::erf(x) + hd::erfc(x) + hd::lgamma(x);
+  hd::Tensor roots = hd::sqrt(x) + hd::rsqrt(x) + hd::cbrt(x) + hd::reciprocal(x) + hd::hypot(x, y);
+  hd::Tensor powers = hd::pow(x, y) + hd::atan2(x, y) + hd::lerp(x, y, hd::cast<T>(0.25f * x));
+  hd::Tensor rounded = hd::floor(x) + hd::ceil(x) + hd::round(x) + hd::trunc(x) + hd::fmod(x, y) + hd::remainder(x, y);
+  hd::Tensor kinds = hd::isnan(x) || hd::isinf(y) || hd::isfinite(x);
+  hd::Tensor activations = hd::relu(x) + hd::sigmoid(y) + hd::leaky_relu(x) + hd::gelu(y) + hd::silu(x) + hd::softplus(y);
+}
+
+template <class T, class Device>
+void maps(Device device) {
+  const auto x = hd::ones<T>({8, 64}, device);
+  const auto row = hd::full<T>({64}, T(2), device);
+  const auto column = hd::full<T>({8, 1}, T(3), device);
+  hd::Tensor arithmetic = (x + row) * column - x / row + x % row;
+  hd::Tensor choice = hd::where(x < row, hd::abs(x), hd::square(row)) + hd::maximum(x, column) + hd::minimum(x, row);
+  hd::Tensor comparison = (x == row) && (x != column) && (x <= row) && !(x > row) && (x >= column);
+  hd::Tensor transposed = -x.transpose() + hd::sign(column.transpose());
+  hd::Tensor own = hd::map(Twice{}, x);
+  x(hd::_, hd::range(0, 64, 2)) = hd::clamp(x(hd::_, hd::range(1, 64, 2)), T(0), T(1));
+  hd::Tensor floats = hd::cast<float>(x);
+  own += x;
+}
+
+template <class T, class Device>
+void integer_maps(Device device) {
+  const auto x = hd::ones<T>({64}, device);
+  hd::Tensor bits = ((x & x) | (~x ^ x)) << (x >> x);
+}
+
+template <class T, class Device>
+void reductions(Device device) {
+  const auto x = hd::ones<T>({4, 8, 64}, device);
+  hd::Tensor sums = hd::sum(x) + hd::cast<hd::sum_result_t<T>>(hd::mean(hd::square(x - x)));
+  hd::Tensor rows = hd::sum(x, hd::axis<-1>);
+  hd::Tensor columns = hd::sum(x, hd::axis<0>, hd::keep_dims);
+  hd::Tensor middle = hd::mean(x, hd::axis<1>);
+  hd::Tensor outer = hd::mean(x, hd::axes<0, 2>);
+  hd::Tensor product = hd::prod(x, hd::axis<1>);
+  hd::Tensor greatest = hd::max(x, hd::axis<1>);
+  hd::Tensor least = hd::min(x);
+  hd::Tensor positions = hd::argmax(x, hd::axis<2>) + hd::argmin(x, hd::axis<2>);
+  hd::Tensor count = hd::count_nonzero(x, hd::axis<1>);
+  hd::Tensor any = hd::any(x, hd::axis<1>) && hd::all(x, hd::axis<1>);
+}
+
+template <class T, class Device>
+void products(Device device) {
+  const auto x = hd::ones<T>({2, 32, 48}, device);
+  const auto w = hd::ones<T>({48, 64}, device);
+  const auto b = hd::ones<T>({64}, device);
+  hd::Tensor y = hd::maximum(hd::matmul(x, w) + b, T(0));
+  hd::Tensor transposed = hd::matmul(w.transpose(), x.transpose());
+  hd::Tensor vector = hd::matmul(x, b.slice(hd::axis<0>, hd::range(0, 48)));
+}
+
+template <class T, class Device>
+void rows(Device device) {
+  const auto x = hd::ones<T>({16, 64}, device);
+  hd::Tensor weights = hd::softmax(x / T(8) + x, hd::axis<-1>);
+  hd::Tensor columns = hd::softmax(x, hd::axis<0>);
+  hd::Tensor logarithms = hd::log_softmax(x, hd::axis<1>);
+}
+
+template <class Device>
+void all(Device device) {
+  floating_maps<float>(device);
+  floating_maps<double>(device);
+  floating_maps<hd::half>(device);
+  floating_maps<hd::bfloat16>(device);
+  maps<float>(device);
+  maps<hd::half>(device);
+  maps<std::int32_t>(device);
+  maps<std::uint8_t>(device);
+  integer_maps<std::int64_t>(device);
+  integer_maps<std::uint16_t>(device);
+  reductions<float>(device);
+  reductions<double>(device);
+  reductions<hd::bfloat16>(device);
+  reductions<std::int32_t>(device);
+  products<float>(device);
+  products<double>(device);
+  products<hd::half>(device);
+  products<hd::bfloat16>(device);
+  products<std::int32_t>(device);
+  rows<float>(device);
+  rows<double>(device);
+  rows<hd::half>(device);
+  hd::Tensor numbers = hd::arange<float>(64, device) + hd::linspace<float>(0, 1, 64, device) + hd::eye<float>(64, device);
+}
+
+}  // namespace every_operation

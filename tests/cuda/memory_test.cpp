@@ -190,6 +190,7 @@ TEST(Memory, UsesOnTheDefaultStreamAreWaitedForToo) {
     const hd::cuda::StreamGuard guard(owner);
     const hd::StorageHandle next = allocate_floats(count);
     fill(next, 1000.0f);
+    owner.synchronize();
   }
   EXPECT_EQ(read(sum), std::vector<float>(count, 5.0f));
 }
@@ -213,6 +214,10 @@ TEST(Memory, UsesMayBeRecordedFromSeveralThreads) {
 TEST(Memory, AskingForTooMuchIsAnOutOfMemoryAndLeavesNothingBehind) {
   const std::size_t before = in_use();
   const std::size_t asked = std::size_t{1} << 46;
+  const auto made = calls_of([&] { EXPECT_THROW(hd::cuda::allocate(asked, hd::Cuda{0}), hd::OutOfMemory); });
+  EXPECT_EQ(made.at("cudaMallocAsync"), 2);
+  EXPECT_EQ(made.at("cudaDeviceSynchronize"), 1);
+  EXPECT_EQ(made.at("cudaMemPoolTrimTo"), 1);
   try {
     const hd::StorageHandle x(hd::cuda::allocate(asked, hd::Cuda{0}));
     FAIL();

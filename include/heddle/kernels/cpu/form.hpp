@@ -38,7 +38,10 @@ HEDDLE_ALWAYS_INLINE auto as_argument(T value) {
 /// Functors may have a form of their own for the CPU's vector loops: `on_host(x…)`, next to operator().
 template <class F, class... A>
 HEDDLE_ALWAYS_INLINE auto call(const F& functor, A... arguments) {
-  if constexpr (requires { functor.on_host(arguments...); })
+  // Of the same type: a double would else be narrowed to the form for floats.
+  if constexpr (requires {
+                  requires std::is_same_v<decltype(functor.on_host(arguments...)), decltype(functor(arguments...))>;
+                })
     return functor.on_host(arguments...);
   else
     return functor(arguments...);

@@ -1,6 +1,7 @@
 #include "conformance/axes.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 namespace conformance {
 
@@ -40,6 +41,40 @@ std::vector<int> reduced_axes(const Call& call) {
   return axes;
 }
 
+Array reduced_last(const Array& array, const std::vector<int>& axes) {
+  const std::size_t rank = array.shape.size();
+  const auto is_reduced = [&](std::size_t axis) {
+    return std::find(axes.begin(), axes.end(), static_cast<int>(axis)) != axes.end();
+  };
+  // How far apart, in the moved array, neighbours along each axis come to lie.
+  Extents strides(rank);
+  std::int64_t counts[] = {1, 1};  // kept, reduced
+  for (std::size_t axis = rank; axis-- > 0;) {
+    strides[axis] = counts[is_reduced(axis)];
+    counts[is_reduced(axis)] *= array.shape[axis];
+  }
+  for (std::size_t axis = 0; axis < rank; ++axis)
+    if (!is_reduced(axis)) strides[axis] *= counts[1];
+
+  Array moved{array.type, {counts[0], counts[1]}, std::vector<std::byte>(array.bytes.size())};
+  const std::size_t size = size_of(array.type);
+  for (std::int64_t from = 0; from < array.size(); ++from) {
+    std::int64_t to = 0;
+    std::int64_t rest = from;
+    for (std::size_t axis = rank; axis-- > 0; rest /= array.shape[axis]) to += rest % array.shape[axis] * strides[axis];
+    std::memcpy(moved.bytes.data() + static_cast<std::size_t>(to) * size,
+                array.bytes.data() + static_cast<std::size_t>(from) * size, size);
+  }
+  return moved;
+}
+
+Extents AxisPlan::all_three() const {
+  Extents three = merged;
+  if (axis == 0) three.insert(three.begin(), 1);
+  if (three.size() == 2) three.push_back(1);
+  return three;
+}
+
 AxisPlan plan_axis(const Extents& shape, int axis) {
   std::int64_t before = 1;
   std::int64_t after = 1;
@@ -55,6 +90,16 @@ AxisPlan plan_axis(const Extents& shape, int axis) {
   plan.merged.push_back(shape[static_cast<std::size_t>(axis)]);
   if (after != 1) plan.merged.push_back(after);
   return plan;
+}
+
+AxisPlan plan_rows(const Call& call) {
+  const Extents& shape = call.input(0).shape;
+  const bool flattens = call.opset() < 13;
+  const int axis = front_axis(call.integer("axis", flattens ? 1 : -1), static_cast<int>(shape.size()));
+  if (!flattens) return plan_axis(shape, axis);
+  Extents rows(shape.begin(), shape.begin() + axis);
+  rows.push_back(size_of(Extents(shape.begin() + axis, shape.end())));
+  return plan_axis(rows, axis);
 }
 
 }  // namespace conformance

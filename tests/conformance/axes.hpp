@@ -22,11 +22,18 @@ ReductionPlan plan_reduction(const Extents& shape, const std::vector<int>& axes,
 /// unless the call says `noop_with_empty_axes`.
 std::vector<int> reduced_axes(const Call& call);
 
+/// The array as (kept, reduced): its elements moved so that the reduced axes come last.
+Array reduced_last(const Array& array, const std::vector<int>& axes);
+
 /// The operand's shape as (before, axis, after), without the first or last of them where its extent is 1.
 struct AxisPlan {
   Extents merged;
   int axis = 0;
+  Extents all_three() const;
 };
 AxisPlan plan_axis(const Extents& shape, int axis);
+
+/// The axis of a softmax: `axis`, by default the last; before opset 13 all from `axis` on together, by default from 1.
+AxisPlan plan_rows(const Call& call);
 
 }  // namespace conformance

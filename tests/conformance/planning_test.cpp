@@ -102,6 +102,17 @@ TEST(PlanReduction, MergesNeighbours) {
   EXPECT_FALSE(plan_reduction({2, 3}, {}, true).reduces);
 }
 
+TEST(ReducedLast, MovesTheKeptAxesToTheFront) {
+  const Array array = bytes({2, 3, 2}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11});
+  const Array middle = reduced_last(array, {1});
+  EXPECT_EQ(middle.shape, (Extents{4, 3}));
+  EXPECT_EQ(middle.bytes, bytes({12}, {0, 2, 4, 1, 3, 5, 6, 8, 10, 7, 9, 11}).bytes);
+  const Array ends = reduced_last(array, {0, 2});
+  EXPECT_EQ(ends.shape, (Extents{3, 4}));
+  EXPECT_EQ(ends.bytes, bytes({12}, {0, 1, 6, 7, 2, 3, 8, 9, 4, 5, 10, 11}).bytes);
+  EXPECT_EQ(reduced_last(array, {2}).bytes, array.bytes);
+}
+
 TEST(PlanAxis, KeepsBeforeAndAfter) {
   EXPECT_EQ(plan_axis({2, 3, 4, 5}, 2).merged, (Extents{6, 4, 5}));
   EXPECT_EQ(plan_axis({2, 3, 4}, 2).merged, (Extents{6, 4}));
@@ -109,6 +120,10 @@ TEST(PlanAxis, KeepsBeforeAndAfter) {
   EXPECT_EQ(plan_axis({2, 3, 4}, 0).merged, (Extents{2, 12}));
   EXPECT_EQ(plan_axis({2, 3, 4}, 0).axis, 0);
   EXPECT_EQ(plan_axis({7}, 0).merged, Extents{7});
+  EXPECT_EQ(plan_axis({7}, 0).all_three(), (Extents{1, 7, 1}));
+  EXPECT_EQ(plan_axis({7, 2}, 0).all_three(), (Extents{1, 7, 2}));
+  EXPECT_EQ(plan_axis({2, 7}, 1).all_three(), (Extents{2, 7, 1}));
+  EXPECT_EQ(plan_axis({2, 7, 3}, 1).all_three(), (Extents{2, 7, 3}));
 }
 
 // ---- shape operators ----

@@ -33,13 +33,14 @@ struct Unary {
 };
 
 /// f(x) of one operand. A map doesn't see the rank, so that one instantiation a type is enough.
-template <class TypeList = Floats, class F>
+template <class TypeList = Reals, class F>
 Unary<F, TypeList> unary(F) {
   return {};
 }
 
 /// The ranks that broadcasting operands are brought to: the least of these that is enough.
-using BroadcastRanks = Ints<1, 4>;
+template <class T>
+using BroadcastRanks = std::conditional_t<std::is_same_v<T, float>, Ints<1, 4>, Ints<4>>;
 
 template <int... R>
 constexpr int least_rank(Ints<R...>, int rank) {
@@ -53,7 +54,7 @@ template <class A, class B, class Device, class F>
 Outputs broadcast(const Call& call, const Array& a, const Extents& a_shape, const Array& b, const Extents& b_shape,
                   Device device, F f) {
   const Aligned aligned = align({a_shape, b_shape});
-  return with_int(BroadcastRanks{}, least_rank(BroadcastRanks{}, aligned.rank()), [&](auto rank) -> Outputs {
+  return with_int(BroadcastRanks<A>{}, least_rank(BroadcastRanks<A>{}, aligned.rank()), [&](auto rank) -> Outputs {
     constexpr int r = decltype(rank)::value;
     const Aligned to = padded(aligned, r);
     const auto x = tensor<A, r>(call, a, to.shapes[0], device);

@@ -33,12 +33,12 @@ T bound(const Call& call, int position, const char* attribute, T absent) {
 
 void add_extremes(Registry& registry) {
   const auto same = [](const auto& x) { return x; };
-  serve(registry, "Max", folded([](const auto& a, const auto& b) { return hd::maximum(a, b); }, same));
-  serve(registry, "Min", folded([](const auto& a, const auto& b) { return hd::minimum(a, b); }, same));
+  serve(registry, "Max", folded<NumbersAndHalf>([](const auto& a, const auto& b) { return hd::maximum(a, b); }, same));
+  serve(registry, "Min", folded<NumbersAndHalf>([](const auto& a, const auto& b) { return hd::minimum(a, b); }, same));
   const auto plus = [](const auto& a, const auto& b) { return a + b; };
   serve(registry, "Sum", folded<Floats>(plus, same));
   serve(registry, "Mean", folded<Floats>(plus, [](const auto& x, const Call& call) { return x / call.input_count(); }));
-  serve(registry, "Clip", unary<Numbers>([](const auto& x, const Call& call) {
+  serve(registry, "Clip", unary<Signed>([](const auto& x, const Call& call) {
           using T = typename std::remove_cvref_t<decltype(x)>::value_type;
           return hd::clamp(x, bound<T>(call, 1, "min", lowest<T>()), bound<T>(call, 2, "max", highest<T>()));
         }));

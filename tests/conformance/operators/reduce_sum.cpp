@@ -1,4 +1,4 @@
-// ReduceSum ReduceMean ReduceProd GlobalAveragePool
+// ReduceSum ReduceMean ReduceProd
 #include "conformance/operators/families.hpp"
 #include "conformance/operators/reduction.hpp"
 
@@ -12,7 +12,9 @@ using Summed = Types<float, double, hd::half, std::int32_t, std::int64_t, std::u
 void add_reduce_sum(Registry& registry) {
   serve(registry, "ReduceSum",
         reduction_of_ranks<4, Summed>([](const auto& x, auto... axes) { return hd::sum(x, axes...); }));
-  serve(registry, "ReduceProd", reduction<Summed>([](const auto& x, auto... axes) { return hd::prod(x, axes...); }));
+  serve(registry, "ReduceProd",
+        reduction<Types<float, double, std::int32_t, std::int64_t>>(
+            [](const auto& x, auto... axes) { return hd::prod(x, axes...); }));
   serve(registry, "ReduceMean", reduction<Floats>([](const auto& x, auto... axes) { return hd::mean(x, axes...); }));
 }
 

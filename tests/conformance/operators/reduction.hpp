@@ -2,48 +2,45 @@
 #pragma once
 
 #include <utility>
+#include <vector>
 
 #include "conformance/axes.hpp"
+#include "conformance/broadcast.hpp"
 #include "conformance/dispatch.hpp"
 
 namespace conformance {
 
-/// The axes of a merged shape that are reduced: every second one.
-template <int Rank, bool StartsReduced>
-constexpr auto alternate_axes() {
-  constexpr int first = StartsReduced ? 0 : 1;
-  return []<int... I>(std::integer_sequence<int, I...>) { return hd::axes<(first + 2 * I)...>; }
-  (Below<(Rank - first + 1) / 2>{});
-}
-
-/// f over a plan's axes, for merged ranks up to 4; the whole of a tensor of rank 1 without naming axes. The result has
-/// the operand's element type, where Heddle sums integers in int64.
+/// f over the axes of a call. The result has the operand's element type, where Heddle sums integers in int64. Float
+/// operands are reduced where their axes are, merged to at most three; of other types and stranger patterns the kept
+/// axes are brought to the front before, so that two instantiations are enough.
 template <class T, class Device, class F>
-Outputs reduce(const Call& call, const Array& array, const ReductionPlan& plan, Device device, F f) {
-  const auto done = [&](auto&& formula) -> Outputs {
+Outputs reduce(const Call& call, const Array& array, const std::vector<int>& axes, Device device, F f) {
+  const ReductionPlan plan = plan_reduction(array.shape, axes, call.integer("keepdims", 1) != 0);
+  const auto done = [&](const Extents& expected, auto&& formula) -> Outputs {
     if constexpr (std::is_same_v<typename std::remove_cvref_t<decltype(formula)>::value_type, T>)
-      return {reshaped(result(std::move(formula)), plan.merged_result, plan.shape)};
+      return {reshaped(result(std::move(formula)), expected, plan.shape)};
     else
-      return {reshaped(result(hd::cast<T>(std::move(formula))), plan.merged_result, plan.shape)};
+      return {reshaped(result(hd::cast<T>(std::move(formula))), expected, plan.shape)};
   };
-  if (array.rank() == 0) return done(f(tensor<T, 0>(call, array, device)));
-  if (!plan.reduces) {
-    const Extents flat{array.size()};
+  const Extents flat{array.size()};
+  if (!plan.reduces && array.rank() > 0)
     return {reshaped(result(tensor<T, 1>(call, array, flat, device)), flat, plan.shape)};
+  if (plan.merged_result.empty()) return done({}, f(tensor<T, 1>(call, array, flat, device)));
+  if constexpr (std::is_same_v<T, float>) {
+    const int rank = static_cast<int>(plan.merged.size());
+    if (rank == 2) {
+      const auto x = tensor<T, 2>(call, array, plan.merged, device);
+      if (plan.starts_reduced) return done(plan.merged_result, f(x, hd::axis<0>));
+      return done(plan.merged_result, f(x, hd::axis<-1>));
+    }
+    if (rank == 3) {
+      const auto x = tensor<T, 3>(call, array, plan.merged, device);
+      if (plan.starts_reduced) return done(plan.merged_result, f(x, hd::axes<0, 2>));
+      return done(plan.merged_result, f(x, hd::axis<1>));
+    }
   }
-  const int rank = static_cast<int>(plan.merged.size());
-  if (plan.starts_reduced)
-    return with_int(Ints<1, 2, 3, 4>{}, rank, [&](auto r) -> Outputs {
-      const auto x = tensor<T, decltype(r)::value>(call, array, plan.merged, device);
-      if constexpr (decltype(r)::value == 1)
-        return done(f(x));
-      else
-        return done(f(x, alternate_axes<decltype(r)::value, true>()));
-    });
-  return with_int(Ints<2, 3, 4>{}, rank, [&](auto r) -> Outputs {
-    const auto x = tensor<T, decltype(r)::value>(call, array, plan.merged, device);
-    return done(f(x, alternate_axes<decltype(r)::value, false>()));
-  });
+  const Array moved = reduced_last(array, axes);
+  return done({moved.shape[0]}, f(tensor<T, 2>(call, moved, device), hd::axis<1>));
 }
 
 template <class F, class TypeList>
@@ -51,9 +48,9 @@ struct Reduction {
   template <class Device>
   Outputs operator()(const Call& call, Device device) const {
     const Array& array = call.input(0);
-    const ReductionPlan plan = plan_reduction(array.shape, reduced_axes(call), call.integer("keepdims", 1) != 0);
+    const std::vector<int> axes = reduced_axes(call);
     return with_type(TypeList{}, array.type,
-                     [&](auto type) { return reduce<type_of<decltype(type)>>(call, array, plan, device, F{}); });
+                     [&](auto type) { return reduce<type_of<decltype(type)>>(call, array, axes, device, F{}); });
   }
 };
 

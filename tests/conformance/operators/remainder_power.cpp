@@ -57,8 +57,9 @@ struct Pow {
 
 void add_remainder_power(Registry& registry) {
   serve(registry, "Mod",
-        mod(binary([](const auto& a, const auto& b) { return a % b; }),
-            binary([](const auto& a, const auto& b) { return hd::remainder(a, b); })));
+        mod(binary<Types<float, double, hd::half, std::int32_t, std::int64_t>>(
+                [](const auto& a, const auto& b) { return a % b; }),
+            binary<Integers>([](const auto& a, const auto& b) { return hd::remainder(a, b); })));
   serve(registry, "Pow", Pow{});
 }
 

@@ -9,21 +9,23 @@ struct Where {
   template <class Device>
   Outputs operator()(const Call& call, Device device) const {
     const Aligned aligned = align({call.input(0).shape, call.input(1).shape, call.input(2).shape});
-    return with_type(All{}, call.input(1).type, [&](auto type) -> Outputs {
-      using T = type_of<decltype(type)>;
-      return with_int(BroadcastRanks{}, least_rank(BroadcastRanks{}, aligned.rank()), [&](auto rank) -> Outputs {
-        constexpr int r = decltype(rank)::value;
-        const Aligned to = padded(aligned, r);
-        const auto condition = tensor<bool, r>(call, call.input(0), to.shapes[0], device);
-        const auto x = tensor<T, r>(call, call.input(1), to.shapes[1], device);
-        const auto y = tensor<T, r>(call, call.input(2), to.shapes[2], device);
-        return {reshaped(result(hd::where(condition, x, y)), to.collapsed, aligned.shape)};
-      });
-    });
+    return with_type(Types<float, double, std::int32_t, std::int64_t, std::uint8_t, bool>{}, call.input(1).type,
+                     [&](auto type) -> Outputs {
+                       using T = type_of<decltype(type)>;
+                       return with_int(
+                           BroadcastRanks<T>{}, least_rank(BroadcastRanks<T>{}, aligned.rank()),
+                           [&](auto rank) -> Outputs {
+                             constexpr int r = decltype(rank)::value;
+                             const Aligned to = padded(aligned, r);
+                             const auto condition = tensor<bool, r>(call, call.input(0), to.shapes[0], device);
+                             const auto x = tensor<T, r>(call, call.input(1), to.shapes[1], device);
+                             const auto y = tensor<T, r>(call, call.input(2), to.shapes[2], device);
+                             return {reshaped(result(hd::where(condition, x, y)), to.collapsed, aligned.shape)};
+                           });
+                     });
   }
 };
 
-/// To every type from floats; to floats, int64 and bool from the others.
 template <class Device>
 Outputs cast(const Call& call, ElementType to, Device device) {
   const Array& array = call.input(0);
@@ -36,10 +38,9 @@ Outputs cast(const Call& call, ElementType to, Device device) {
       });
     });
   };
-  if (is_floating(array.type)) return from(Floats{}, All{});
-  return from(Types<std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t, std::uint16_t, std::uint32_t,
-                    std::uint64_t, bool>{},
-              Types<float, double, hd::half, std::int64_t, bool>{});
+  if (is_floating(array.type))
+    return from(Floats{}, Types<float, double, hd::half, std::int32_t, std::int64_t, std::uint8_t, bool>{});
+  return from(NumbersAndBool{}, Types<float, std::int64_t>{});
 }
 
 struct Cast {

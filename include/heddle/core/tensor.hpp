@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "heddle/config.hpp"
+#include "heddle/core/buffer.hpp"
 #include "heddle/core/device.hpp"
 #include "heddle/core/dtype.hpp"
 #include "heddle/core/error.hpp"
@@ -121,6 +122,15 @@ class Tensor {
   requires(is_formula_v<E> || is_tensor_of_other_type_v<E, std::remove_const_t<T>>)
       Tensor(E&& formula)  // NOLINT: implicit, it is what `Tensor y = a + b` means
       : Tensor(evaluation<Build>::template make<Tensor>(std::forward<E>(formula))) {}
+
+  /// Takes over a buffer's memory, in C order. Throws ShapeError if the counts differ.
+  Tensor(Buffer<value_type, Device>&& buffer, const Shape<Rank>& shape) : shape_(shape), strides_(row_major(shape)) {
+    if (checked_shape(shape).size() != buffer.size())
+      throw ShapeError(Message{} << "a buffer of " << buffer.size() << " elements for a tensor of shape " << shape);
+    data_ = buffer.data();
+    device_ = buffer.device();
+    storage_ = buffer.release();
+  }
 
   /// From its parts, unchecked: for views, creation functions and borrowed memory.
   Tensor(StorageHandle storage, T* data, const Shape<Rank>& shape, const Strides<Rank>& strides, Device device) noexcept
@@ -344,14 +354,16 @@ class Tensor {
     } else {
       Shape<N> new_shape = wanted;
       Strides<N> new_strides;
-      for (int i = 0; i < N; ++i) {
-        const int own = i - (N - Rank);
-        const index_t extent_now = own < 0 ? 1 : shape()[own];
-        if (own >= 0 && new_shape[i] == -1) new_shape[i] = extent_now;
-        if (new_shape[i] < 0 || (extent_now != new_shape[i] && extent_now != 1))
-          throw ShapeError(Message{} << "expand: shape " << shape() << " to " << wanted << ": axis " << i
-                                     << " has extent " << extent_now);
-        new_strides[i] = own < 0 || (extent_now == 1 && new_shape[i] != 1) ? 0 : strides_[own];
+      if constexpr (N > 0) {
+        for (int i = 0; i < N; ++i) {
+          const int own = i - (N - Rank);
+          const index_t extent_now = own < 0 ? 1 : shape()[own];
+          if (own >= 0 && new_shape[i] == -1) new_shape[i] = extent_now;
+          if (new_shape[i] < 0 || (extent_now != new_shape[i] && extent_now != 1))
+            throw ShapeError(Message{} << "expand: shape " << shape() << " to " << wanted << ": axis " << i
+                                       << " has extent " << extent_now);
+          new_strides[i] = own < 0 || (extent_now == 1 && new_shape[i] != 1) ? 0 : strides_[own];
+        }
       }
       return {storage_, data_, new_shape, new_strides, device_};
     }
@@ -399,7 +411,7 @@ class Tensor {
   template <class U, class Build = this_build>
   auto to(dtype_t<U>) const {
     if constexpr (std::is_same_v<U, value_type>)
-      return *this;
+      return held();
     else
       return evaluation<Build>::template make<Tensor<U, Rank, Device>>(evaluation<Build>::template cast<U>(held()));
   }

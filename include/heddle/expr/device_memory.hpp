@@ -6,6 +6,7 @@
 
 #include "heddle/core/tensor.hpp"
 #include "heddle/cuda/device.hpp"
+#include "heddle/cuda/pinned.hpp"
 #if HEDDLE_HAS_CUDA
 #include "heddle/cuda/copy.hpp"
 #include "heddle/cuda/memory.hpp"

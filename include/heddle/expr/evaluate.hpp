@@ -212,6 +212,26 @@ constexpr void require_assignable() {
 
 template <>
 struct evaluation<this_build> {
+  template <class Device>
+  static Storage* allocate(std::size_t bytes, Device device) {
+    return device_memory<Device>::allocate(bytes, device);
+  }
+  static Storage* allocate_pinned(std::size_t bytes) { return cuda::allocate_pinned<this_build>(bytes); }
+  template <class Device>
+  static void from_host(void* to, const void* from, std::size_t bytes, Device device) {
+    if constexpr (std::is_same_v<Device, Cpu>)
+      device_memory<Cpu>::copy(to, from, bytes, device);
+    else
+      device_memory<Device>::from_host(to, from, bytes, device);
+  }
+  template <class Device>
+  static void to_host(void* to, const void* from, std::size_t bytes, Device device) {
+    if constexpr (std::is_same_v<Device, Cpu>)
+      device_memory<Cpu>::copy(to, from, bytes, device);
+    else
+      device_memory<Device>::to_host(to, from, bytes, device);
+  }
+
   /// A new tensor with the formula's values, of the formula's own element type.
   template <class Node>
   requires is_formula_v<Node>

@@ -8,7 +8,7 @@ inline namespace HEDDLE_BUILD {
 
 /// Axes of extent 1 dropped, the others sorted by row 0's strides (greatest first, when `sort` is set) and neighbours
 /// merged where every row steps through both as through one. Rows lie `pitch` apart. Returns the number of axes left.
-inline int collapse_axes(int rank, index_t* extent, index_t* stride, int rows, int pitch, bool sort) {
+[[gnu::noinline]] inline int collapse_axes(int rank, index_t* extent, index_t* stride, int rows, int pitch, bool sort) {
   auto at = [&](int row, int axis) -> index_t& { return stride[row * pitch + axis]; };
   int kept = 0;
   for (int i = 0; i < rank; ++i) {

@@ -132,6 +132,10 @@ OutputStream<Char, Traits>& operator<<(OutputStream<Char, Traits>& stream, X&& x
       visit(visit, 0, 0, [&](T value) { values.push_back(static_cast<double>(value)); });
       const number_format format = choose_format<T>(values.data(), values.size());
       for (const double value : values) print_number(elements.emplace_back().text, value, format);
+      if constexpr (Rank == 0) {
+        char(&text)[32] = elements.front().text;
+        if (text[std::strlen(text) - 1] == '.') std::strcat(text, "0");
+      }
     } else {
       visit(visit, 0, 0, [&](T value) {
         printed_element& element = elements.emplace_back();

@@ -5,7 +5,6 @@
 #include <initializer_list>
 #include <span>
 
-#include "heddle/cuda/pinned.hpp"
 #include "heddle/expr/producer.hpp"
 #include "heddle/ops/map.hpp"
 #if HEDDLE_CUDA_COMPILER

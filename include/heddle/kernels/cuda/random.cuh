@@ -20,7 +20,7 @@ inline constexpr int random_threads = 256;
 template <class T>
 struct alignas(sizeof(T) == 8 ? 16 : 4 * sizeof(T)) random_group {
   static constexpr int count = sizeof(T) == 8 ? 2 : 4;
-  T value[count];
+  T value[static_cast<unsigned>(count)];
 };
 
 /// Numbers of `philox_uniform`: in [0, 1).
@@ -47,7 +47,7 @@ struct normal_numbers {
   __device__ random_group<T> operator()(const philox_words& bits) const {
     random_group<T> group;
     if constexpr (sizeof(T) == 8) {
-      const double radius = sqrt(-2.0 * log(philox_radius(philox_join(bits.word[0], bits.word[1]))));
+      const double radius = ::sqrt(-2.0 * ::log(philox_radius(philox_join(bits.word[0], bits.word[1]))));
       double sine, cosine;
       sincospi(2.0 * philox_turn(philox_join(bits.word[2], bits.word[3])), &sine, &cosine);
       group.value[0] = radius * cosine;

@@ -16,9 +16,9 @@ inline constexpr int softmax_max_threads = 512;
 inline constexpr int softmax_held = 16;  ///< elements of a row that a thread keeps in registers
 
 __device__ inline float row_exp(float x) { return expf(x); }
-__device__ inline double row_exp(double x) { return exp(x); }
+__device__ inline double row_exp(double x) { return ::exp(x); }
 __device__ inline float row_log(float x) { return logf(x); }
-__device__ inline double row_log(double x) { return log(x); }
+__device__ inline double row_log(double x) { return ::log(x); }
 /// The greater one; of a number and NaN the number (a NaN shows in the sum of the exponentials instead).
 __device__ inline float row_max(float x, float y) { return fmaxf(x, y); }
 __device__ inline double row_max(double x, double y) { return fmax(x, y); }
@@ -180,7 +180,7 @@ inline lane_layout plan_softmax(index_t rows, index_t columns, bool inner_fast) 
   return {inner, outer, false};
 }
 
-/// sink[row, j] = exp(source[row, j]) / sum over k of exp(source[row, k]), or its logarithm. A NaN makes its row NaN,
+/// sink[row, j] = ::exp(source[row, j]) / sum over k of ::exp(source[row, k]), or its logarithm. A NaN makes its row NaN,
 /// and so does a row of nothing but -inf. A source that has the members inner_is_contiguous() and outer_is_contiguous()
 /// is read in that order.
 template <bool Log, class Source, class Sink>

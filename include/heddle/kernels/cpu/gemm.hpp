@@ -6,6 +6,7 @@
 // threads changes a bit. A finished tile goes to the sink, which applies the epilogue: C is written once.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 
 #include "heddle/config.hpp"
@@ -24,8 +25,8 @@ namespace on_cpu {
 
 // How far the loops reach before they turn to other memory; in elements of 4 bytes, wider ones get less.
 inline constexpr index_t gemm_depth = 192;      // k of a panel: one of B fits the first-level cache
-inline constexpr index_t gemm_tile_rows = 192;  // a tile's share of A and of B fits the second-level cache
-inline constexpr index_t gemm_tile_columns = 240;
+inline constexpr index_t gemm_tile_rows = 288;  // a tile's share of A and of B fits the second-level cache
+inline constexpr index_t gemm_tile_columns = 384;
 inline constexpr index_t gemm_slab = 21 * gemm_depth;     // k that is packed at a time
 inline constexpr index_t gemm_packed = index_t{1} << 21;  // elements of A, and of B, that are packed at a time
 inline constexpr index_t gemm_serial_work = 1 << 16;      // products that are not worth a second thread
@@ -75,7 +76,8 @@ class matrix_product {
         columns_ = n_ - column_ < region_columns ? n_ - column_ : region_columns;
         for (depth_begin_ = 0; depth_begin_ < k_; depth_begin_ += slab) {
           depth_ = k_ - depth_begin_ < slab ? k_ - depth_begin_ : slab;
-          pack();
+          // A is packed once for all of its row where k is one slab.
+          pack(several_slabs || column_ == 0);
           multiply();
         }
       }
@@ -90,29 +92,41 @@ class matrix_product {
   }
 
   /// Panels of A first, then those of B, each a unit of work.
-  void pack() {
-    const index_t a_count = gemm_ceil(rows_, kernels_.rows);
-    const index_t b_count = gemm_ceil(columns_, kernels_.columns);
+  void pack(bool with_a) {
+    const index_t a_count = with_a ? gemm_ceil(rows_, kernels_.rows) : 0;
+    const index_t b_first = direct_panels();
+    const index_t b_count = gemm_ceil(columns_, kernels_.columns) - b_first;
+    if (a_count + b_count == 0) return;
     // Moving an element costs about as much as 8 products.
-    const index_t panel_work =
-        depth_ * (a_count * kernels_.rows + b_count * kernels_.columns) * 8 / (a_count + b_count);
-    parallel_for(a_count + b_count, gemm_ceil(gemm_serial_work, panel_work), [&](index_t begin, index_t end) {
+    const index_t elements = depth_ * (a_count * kernels_.rows + b_count * kernels_.columns);
+    const index_t grain = gemm_ceil(gemm_serial_work, elements * 8 / (a_count + b_count));
+    parallel_for(a_count + b_count, grain, [&](index_t begin, index_t end) {
       for (index_t i = begin; i < end; ++i) {
         if (i < a_count) {
           const index_t first = i * kernels_.rows;
-          const index_t left = rows_ - first;
           vectorised(pack_panel<E, A>{a_panels_ + first * depth_, kernels_.rows,
                                       a_ + (row_ + first) * a_row_ + depth_begin_ * a_column_, a_row_, a_column_,
-                                      left < kernels_.rows ? static_cast<int>(left) : kernels_.rows, depth_});
+                                      at_most(rows_ - first, kernels_.rows), kernels_.rows, depth_});
         } else {
-          const index_t first = (i - a_count) * kernels_.columns;
-          const index_t left = columns_ - first;
+          const index_t first = (b_first + i - a_count) * kernels_.columns;
+          const int lanes = at_most(columns_ - first, kernels_.columns);
+          const int padded = static_cast<int>(gemm_round_up(lanes, kernels_.vector));
           vectorised(pack_panel<E, B>{b_panels_ + first * depth_, kernels_.columns,
                                       b_ + (column_ + first) * b_column_ + depth_begin_ * b_row_, b_column_, b_row_,
-                                      left < kernels_.columns ? static_cast<int>(left) : kernels_.columns, depth_});
+                                      lanes, padded, depth_});
         }
       }
     });
+  }
+
+  static int at_most(index_t value, int limit) { return value < limit ? static_cast<int>(value) : limit; }
+
+  /// Panels of B, from the first, that are read where they lie: whole ones, where few rows of C would pay for packing.
+  index_t direct_panels() const {
+    if constexpr (std::same_as<B, E>) {
+      if (b_column_ == 1 && m_ <= 3 * kernels_.rows) return columns_ / kernels_.columns;
+    }
+    return 0;
   }
 
   void multiply() {
@@ -155,16 +169,24 @@ class matrix_product {
     const index_t c_stride = c_ != nullptr ? c_stride_ : tile_columns;
     constexpr index_t wide = static_cast<index_t>(sizeof(E)) / 4;
     constexpr index_t step = gemm_depth / wide;
+    [[maybe_unused]] const index_t direct = direct_panels();
     for (index_t k = 0; k < depth_; k += step) {
       const index_t depth = depth_ - k < step ? depth_ - k : step;
       const bool add = depth_begin_ + k > 0;
       for (index_t j = 0; j < width; j += kernels_.columns) {
         const index_t vectors = gemm_ceil(width - j < kernels_.columns ? width - j : kernels_.columns, kernels_.vector);
-        const E* const b = b_panels_ + (column + j) * depth_ + k * kernels_.columns;
+        const E* b = b_panels_ + (column + j) * depth_ + k * kernels_.columns;
+        index_t b_stride = kernels_.columns;
+        if constexpr (std::same_as<B, E>) {
+          if ((column + j) / kernels_.columns < direct) {
+            b = b_ + (depth_begin_ + k) * b_row_ + column_ + column + j;
+            b_stride = b_row_;
+          }
+        }
         for (index_t i = 0; i < height; i += kernels_.rows) {
           const index_t quads = gemm_ceil(height - i < kernels_.rows ? height - i : kernels_.rows, 4);
           const E* const a = a_panels_ + (row + i) * depth_ + k * kernels_.rows;
-          kernels_.kernel[quads - 1][vectors - 1](depth, a, b, kernels_.columns, c + i * c_stride + j, c_stride, add);
+          kernels_.kernel[quads - 1][vectors - 1](depth, a, b, b_stride, c + i * c_stride + j, c_stride, add);
         }
       }
     }

@@ -33,7 +33,7 @@ struct micro_kernels {
 #if !defined(__CUDA_ARCH__)
 
 // E is named in each specialisation: g++ ignores vector_size on a dependent type.
-template <class E, int Bytes>
+template <class E, std::size_t Bytes>
 struct vector_of;
 template <>
 struct vector_of<float, 16> {
@@ -72,22 +72,22 @@ struct vector_of<std::uint64_t, 64> {
   typedef std::uint64_t type __attribute__((vector_size(64)));
 };
 
-template <int Bytes, int Vectors, class E, class Vector, std::size_t... V>
+template <std::size_t Bytes, class E, class Vector, std::size_t... V>
 HEDDLE_ALWAYS_INLINE void load_row(const E* b, Vector* row, std::index_sequence<V...>) {
   (__builtin_memcpy(&row[V], b + V * (Bytes / sizeof(E)), Bytes), ...);
 }
 
 // All indices are constants after expansion, so that the sums become registers.
-template <int Vectors, class E, class Vector, std::size_t... I>
+template <std::size_t Vectors, class E, class Vector, std::size_t... I>
 HEDDLE_ALWAYS_INLINE void multiply_add(Vector* sum, const E* a, const Vector* b, std::index_sequence<I...>) {
   ((sum[I] += a[I / Vectors] * b[I % Vectors]), ...);
 }
 
-template <int Bytes, int Vectors, class E, class Vector, std::size_t... I>
+template <std::size_t Bytes, std::size_t Vectors, class E, class Vector, std::size_t... I>
 HEDDLE_ALWAYS_INLINE void store_tile(const Vector* sum, E* c, index_t c_stride, bool add, std::index_sequence<I...>) {
-  constexpr int lanes = Bytes / static_cast<int>(sizeof(E));
+  constexpr std::size_t lanes = Bytes / sizeof(E);
   const auto at = [c, c_stride](std::size_t i) {
-    return c + static_cast<index_t>(i / Vectors) * c_stride + static_cast<index_t>(i % Vectors) * lanes;
+    return c + static_cast<index_t>(i / Vectors) * c_stride + i % Vectors * lanes;
   };
   if (add) {
     Vector before[sizeof...(I)];
@@ -100,7 +100,7 @@ HEDDLE_ALWAYS_INLINE void store_tile(const Vector* sum, E* c, index_t c_stride, 
 }
 
 /// PanelRows: the rows that A is packed for.
-template <class E, int Bytes, int PanelRows, int Rows, int Vectors>
+template <class E, std::size_t Bytes, int PanelRows, std::size_t Rows, std::size_t Vectors>
 HEDDLE_ALWAYS_INLINE void multiply_panels(index_t k, const E* a, const E* b, index_t b_stride, E* c, index_t c_stride,
                                           bool add) {
   using Vector = typename vector_of<E, Bytes>::type;
@@ -108,7 +108,7 @@ HEDDLE_ALWAYS_INLINE void multiply_panels(index_t k, const E* a, const E* b, ind
   Vector sum[Rows * Vectors] = {};
   for (; k > 0; --k) {
     Vector row[Vectors];
-    load_row<Bytes, Vectors>(b, row, std::make_index_sequence<Vectors>());
+    load_row<Bytes>(b, row, std::make_index_sequence<Vectors>());
     multiply_add<Vectors>(sum, a, row, tile);
     a += PanelRows;
     b += b_stride;
@@ -117,18 +117,18 @@ HEDDLE_ALWAYS_INLINE void multiply_panels(index_t k, const E* a, const E* b, ind
 }
 
 #if HEDDLE_X86
-template <class E, int Rows, int Vectors>
+template <class E, std::size_t Rows, std::size_t Vectors>
 HEDDLE_TARGET_AVX512 void micro_avx512(index_t k, const E* a, const E* b, index_t b_stride, E* c, index_t c_stride,
                                        bool add) {
   multiply_panels<E, 64, 8, Rows, Vectors>(k, a, b, b_stride, c, c_stride, add);
 }
-template <class E, int Rows, int Vectors>
+template <class E, std::size_t Rows, std::size_t Vectors>
 HEDDLE_TARGET_AVX2 void micro_avx2(index_t k, const E* a, const E* b, index_t b_stride, E* c, index_t c_stride,
                                    bool add) {
   multiply_panels<E, 32, 4, Rows, Vectors>(k, a, b, b_stride, c, c_stride, add);
 }
 #endif
-template <class E, int Rows, int Vectors>
+template <class E, std::size_t Rows, std::size_t Vectors>
 void micro_plain(index_t k, const E* a, const E* b, index_t b_stride, E* c, index_t c_stride, bool add) {
   multiply_panels<E, 16, 4, Rows, Vectors>(k, a, b, b_stride, c, c_stride, add);
 }
@@ -136,7 +136,7 @@ void micro_plain(index_t k, const E* a, const E* b, index_t b_stride, E* c, inde
 /// to(j, i) = from(i, j) for a block of 4 by 4; rows are the strides apart.
 template <class E>
 HEDDLE_ALWAYS_INLINE void transpose_4x4(const E* from, index_t from_stride, E* to, index_t to_stride) {
-  using Vector = typename vector_of<E, 4 * static_cast<int>(sizeof(E))>::type;
+  using Vector = typename vector_of<E, 4 * sizeof(E)>::type;
   Vector a, b, c, d;
   __builtin_memcpy(&a, from, sizeof(Vector));
   __builtin_memcpy(&b, from + from_stride, sizeof(Vector));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
@@ -27,8 +28,8 @@ HEDDLE_ALWAYS_INLINE E to_element(T value) {
   }
 }
 
-/// Packs `lanes` rows of A (or columns of B) over `depth` values of k: panel[k * width + lane], zeros beyond `lanes`.
-/// width is a multiple of 4.
+/// Packs `lanes` rows of A (or columns of B) over `depth` values of k: panel[k * width + lane], zeros in the lanes from
+/// there to `padded`. width is a multiple of 4.
 template <class E, class T>
 struct pack_panel {
   E* panel;
@@ -37,6 +38,7 @@ struct pack_panel {
   index_t lane_stride;
   index_t depth_stride;
   int lanes;
+  int padded;
   index_t depth;
 
   HEDDLE_ALWAYS_INLINE void operator()() const {
@@ -47,8 +49,9 @@ struct pack_panel {
     } else {
       one_by_one(0, lanes, 0, depth);
     }
-    for (int lane = lanes; lane < width; ++lane)
-      for (index_t k = 0; k < depth; ++k) panel[k * width + lane] = E{0};
+    if (lanes == padded) return;
+    for (index_t k = 0; k < depth; ++k)
+      for (int lane = lanes; lane < padded; ++lane) panel[k * width + lane] = E{0};
   }
 
  private:
@@ -62,10 +65,10 @@ struct pack_panel {
     }
   }
 
-  template <int Count>
+  template <std::size_t Count>
   static HEDDLE_ALWAYS_INLINE void copy(const T* from, E* to) {
     E values[Count];
-    for (int i = 0; i < Count; ++i) values[i] = to_element<E>(from[i]);
+    for (std::size_t i = 0; i < Count; ++i) values[i] = to_element<E>(from[i]);
     __builtin_memcpy(to, values, sizeof(values));
   }
 

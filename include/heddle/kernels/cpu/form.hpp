@@ -196,11 +196,10 @@ class source {
   /// `count` values from `inner` on, at most a chunk of them.
   HEDDLE_ALWAYS_INLINE void load_chunk(const Position& position, index_t inner, value_type (&value)[chunk],
                                        int count) const {
-    if (inner_.rank <= 1) {
-      run(position, inner, inner_, value, 0, count);
-    } else {
-      chunk_across(position, inner, inner_, value, count);
+    if constexpr (Bound::rank > 1) {
+      if (inner_.rank > 1) return chunk_across(position, inner, inner_, value, count);
     }
+    run(position, inner, inner_, value, 0, count);
   }
   /// True if consecutive inner indices are one axis for every leaf, so that load_chunk reads a chunk at a time.
   bool inner_is_contiguous() const { return inner_.rank <= 1; }

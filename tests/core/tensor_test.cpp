@@ -10,16 +10,10 @@ namespace {
 
 namespace hd = heddle;
 using namespace heddle_test;
+using reference::counting;
 
 template <class T, int Rank>
 using Tensor = TestTensor<T, Rank>;
-
-/// 0, 1, 2, …
-Array counting(const Extents& shape) {
-  Array x(shape);
-  for (std::int64_t i = 0; i < x.size(); ++i) x[i] = static_cast<double>(i);
-  return x;
-}
 
 TEST(Tensor, says_what_it_is) {
   const auto x = to_tensor<float, 3>(counting({2, 3, 5}));

@@ -23,6 +23,26 @@ double& Array::at(const Extents& index) {
   return values.at(static_cast<std::size_t>(flat));
 }
 
+Array list(List values) {
+  const auto count = static_cast<std::int64_t>(values.size());
+  return Array({count}, std::move(values));
+}
+
+Array matrix(const std::vector<List>& rows) {
+  Array result({static_cast<std::int64_t>(rows.size()), static_cast<std::int64_t>(rows.at(0).size())}, List());
+  for (const List& row : rows) {
+    if (row.size() != rows[0].size()) throw std::invalid_argument("ragged rows");
+    result.values.insert(result.values.end(), row.begin(), row.end());
+  }
+  return result;
+}
+
+Array counting(const Extents& shape) {
+  Array result(shape);
+  for (std::int64_t i = 0; i < result.size(); ++i) result[i] = static_cast<double>(i);
+  return result;
+}
+
 Extents index_of(const Extents& shape, std::int64_t flat) {
   Extents index(shape.size());
   for (std::size_t i = shape.size(); i-- > 0;) {

@@ -8,6 +8,7 @@
 namespace reference {
 
 using Extents = std::vector<std::int64_t>;
+using List = std::vector<double>;
 
 /// The product of the extents.
 std::int64_t count(const Extents& shape);
@@ -32,6 +33,13 @@ struct Array {
   double& at(const Extents& index);
   double at(const Extents& index) const { return const_cast<Array*>(this)->at(index); }
 };
+
+/// Rank 1, as a literal.
+Array list(List values);
+/// Rank 2, as a literal.
+Array matrix(const std::vector<List>& rows);
+/// 0, 1, 2, … in row-major order.
+Array counting(const Extents& shape);
 
 /// The index of a flat, row-major position. Example: `index_of({2, 3}, 4)` is {1, 1}.
 Extents index_of(const Extents& shape, std::int64_t flat);

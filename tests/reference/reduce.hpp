@@ -8,7 +8,6 @@
 namespace reference {
 
 using Axes = std::vector<int>;
-using List = std::vector<double>;
 
 /// f of each list of the elements that differ only along `axes`, in row-major order. No axes named: of all elements.
 Array reduce(const std::function<double(const List&)>& f, const Array& x, const Axes& axes = {},

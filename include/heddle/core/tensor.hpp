@@ -393,7 +393,9 @@ class Tensor {
   /// The same handle where the elements lie in C order without gaps, else a copy that does.
   template <class Build = this_build>
   Tensor contiguous() const {
-    return is_contiguous() ? *this : Tensor(evaluation<Build>::row_major_copy(*this));
+    // The handle's axes of extent 1 may have any stride; the result's have that of C order.
+    return is_contiguous() ? Tensor(storage_, data_, shape_, row_major(shape_), device_)
+                           : Tensor(evaluation<Build>::row_major_copy(*this));
   }
   /// The same handle where the tensor is on that device, else a copy there. From and to the host the copy is complete
   /// when this returns. Throws DeviceError, OutOfMemory.

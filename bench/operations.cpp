@@ -116,8 +116,8 @@ void add_all(const std::string& where, Device device) {
       measure(state, device, 0, flops, [&] { y = hd::matmul(a, b); });
     });
     add<Device>(where + "/matmul_bias_relu/" + std::to_string(m), [=](benchmark::State& state) {
-      const auto a = hd::rand<float>({m, m}, device), b = hd::rand<float>({m, m}, device),
-                 bias = hd::rand<float>({m}, device);
+      const auto a = hd::rand<float>({m, m}, device), b = hd::rand<float>({m, m}, device);
+      const auto bias = hd::rand<float>({m}, device);
       auto y = hd::zeros<float>({m, m}, device);
       measure(state, device, 0, flops, [&] { y = hd::relu(hd::matmul(a, b) + bias); });
     });

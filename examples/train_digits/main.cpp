@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <exception>
+#include <type_traits>
 #include <variant>
 
 #include "idx.hpp"
@@ -84,8 +85,14 @@ void train(const Options& options, const Digits& train_digits, const Digits& tes
   }
 }
 
-void print_device(hd::Cpu) { std::printf("on the CPU\n"); }
-void print_device(hd::Cuda device) { std::printf("on %s\n", hd::cuda::device_info(device.index).name); }
+template <class Device>
+void print_device(Device device) {
+  if constexpr (std::is_same_v<Device, hd::Cuda>) {
+    std::printf("on %s\n", hd::cuda::device_info(device.index).name);
+  } else {
+    std::printf("on the CPU\n");
+  }
+}
 
 }  // namespace
 

@@ -118,18 +118,18 @@ void print_mistakes(const Digits& digits, const Readings& readings, std::size_t 
     return;
   }
 
-  const std::string gap = "  ";
   const int in_a_row = std::max(1, (terminal_columns() + 2) / (static_cast<int>(picture_side) + 2));
   std::string text = "\nSome that were read wrongly:\n";
   for (std::size_t first = 0; first < pictures.size(); first += static_cast<std::size_t>(in_a_row)) {
     const std::size_t last = std::min(pictures.size(), first + static_cast<std::size_t>(in_a_row));
-    for (std::size_t line = 0; line < pictures[first].size(); ++line) {
-      text += '\n';
-      for (std::size_t index = first; index < last; ++index) {
-        text += (index > first ? gap : "") + pictures[index][line];
-      }
-    }
     text += '\n';
+    for (std::size_t line = 0; line < pictures[first].size(); ++line) {
+      for (std::size_t index = first; index < last; ++index) {
+        text += pictures[index][line] + "  ";
+      }
+      text.erase(text.find_last_not_of(' ') + 1);
+      text += '\n';
+    }
   }
   std::fputs(text.c_str(), stdout);
 }

@@ -24,9 +24,11 @@ int terminal_columns() {
 }
 
 std::string grouped(std::int64_t value) {
-  std::string text = std::to_string(value);
-  for (std::size_t end = text.size(); end > 3; end -= 3) {
-    text.insert(end - 3, ",");
+  const std::string digits = std::to_string(value);
+  std::string text;
+  for (std::size_t index = 0; index < digits.size(); ++index) {
+    if (index > 0 && (digits.size() - index) % 3 == 0) text += ',';
+    text += digits[index];
   }
   return text;
 }

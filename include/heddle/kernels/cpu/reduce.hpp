@@ -1,35 +1,288 @@
-// Reductions on the CPU: each result from a chunk of lanes, combined in a fixed order.
+// Reductions on the CPU.
+//
+// Each result is put together in a fixed order that depends on the extents alone: 64 lanes over a block of a few
+// thousand elements, the lanes folded in halves, the blocks combined in pairs. So sums of any length keep their
+// accuracy, the loop over the lanes vectorises, and the number of threads changes no bit. Where neighbouring results
+// lie next to each other in memory (a sum over columns), they are accumulated side by side and memory is read in order.
 #pragma once
 
+#include <cstddef>
+
+#include "heddle/config.hpp"
 #include "heddle/core/shape.hpp"
 #include "heddle/kernels/cpu/isa.hpp"
 #include "heddle/kernels/cpu/pool.hpp"
+#include "heddle/kernels/cpu/workspace.hpp"
 
 namespace heddle {
 inline namespace HEDDLE_BUILD {
 namespace on_cpu {
 
-/// One result from each of outer_count groups of inner_count elements.
-template <class Reduction, class Source, class Sink>
-void reduce(const Source& source, const Sink& sink, index_t outer_count, index_t inner_count) {
+inline constexpr index_t reduce_block = 64 * chunk;        // elements that are accumulated lane by lane
+inline constexpr index_t reduce_part = 16 * reduce_block;  // elements that threads share large reductions by
+inline constexpr index_t reduce_many = 64;                 // results enough to share instead
+inline constexpr int reduce_columns = 8 * chunk;           // results that are accumulated side by side
+inline constexpr index_t reduce_rows = 256;                // rows of them that make a block
+inline constexpr index_t reduce_serial = 1 << 15;          // elements that are not worth a second thread
+
+/// Combines a sequence of states in pairs, pairs of pairs and so on, whatever its length. Width states at a time.
+template <class Reduction, int Width>
+class pairwise {
   using State = typename Reduction::state;
-  using Input = typename Reduction::input;
-  parallel_for(outer_count, inner_count > 16384 ? 1 : 16384 / (inner_count + 1) + 1, [&](index_t begin, index_t end) {
-    for (index_t outer = begin; outer < end; ++outer) {
-      const auto position = source.at(outer);
-      State lane[chunk];
-      for (State& one : lane) one = Reduction::identity();
-      typename Source::value_type value[chunk];
-      for (index_t inner = 0; inner < inner_count; inner += chunk) {
-        const int count = inner_count - inner < chunk ? static_cast<int>(inner_count - inner) : chunk;
-        source.load_chunk(position, inner, value, count);
-        for (int j = 0; j < count; ++j) Reduction::accumulate(lane[j], static_cast<Input>(value[j]), inner + j);
+
+ public:
+  static constexpr int most_levels = 48;
+
+  /// `levels`: memory for Width states for each level; log2(number of states) + 1 levels are used.
+  HEDDLE_ALWAYS_INLINE explicit pairwise(State* levels) : levels_(levels) {}
+
+  /// Adds the next Width states, which are overwritten.
+  HEDDLE_ALWAYS_INLINE void push(State* states) {
+    int level = 0;
+    for (; (pushed_ >> level & 1) != 0; ++level) merge(levels_ + level * Width, states, states);
+    copy(states, levels_ + level * Width);
+    ++pushed_;
+  }
+  /// The combination of all, for at least one push.
+  HEDDLE_ALWAYS_INLINE void finish(State* result) const {
+    bool first = true;
+    for (int level = 0; pushed_ >> level != 0; ++level) {
+      if ((pushed_ >> level & 1) == 0) continue;
+      if (first) {
+        copy(levels_ + level * Width, result);
+      } else {
+        merge(levels_ + level * Width, result, result);
       }
-      for (int width = 1; width < chunk; width *= 2)
-        for (int j = 0; j < chunk; j += 2 * width) Reduction::combine(lane[j], lane[j + width]);
-      sink.store(sink.at(outer), 0, 0, Reduction::finish(lane[0], inner_count));
+      first = false;
+    }
+  }
+
+ private:
+  /// The earlier states stand on the left.
+  static HEDDLE_ALWAYS_INLINE void merge(const State* left, const State* right, State* to) {
+    for (int i = 0; i < Width; ++i) {
+      State both = left[i];
+      Reduction::combine(both, right[i]);
+      to[i] = both;
+    }
+  }
+  static HEDDLE_ALWAYS_INLINE void copy(const State* from, State* to) {
+    for (int i = 0; i < Width; ++i) to[i] = from[i];
+  }
+
+  State* const levels_;
+  std::uint64_t pushed_ = 0;
+};
+
+template <class Source, class Value>
+HEDDLE_ALWAYS_INLINE void load_inner(const Source& source, const typename Source::Position& position, index_t inner,
+                                     Value (&values)[chunk], int count) {
+  if constexpr (requires { source.load_chunk(position, inner, values, count); }) {
+    source.load_chunk(position, inner, values, count);
+  } else {
+    for (int j = 0; j < count; ++j) values[j] = source.load(position, inner + j);
+  }
+}
+
+/// Reduces elements begin to end of one group to `result`.
+template <class Reduction, class Source>
+struct reduce_range {
+  const Source& source;
+  index_t outer, begin, end;
+  typename Reduction::state& result;
+
+  HEDDLE_ALWAYS_INLINE void operator()() const {
+    using State = typename Reduction::state;
+    const auto position = source.at(outer);
+    if (end - begin <= chunk) {
+      typename Source::value_type values[chunk];
+      const int count = static_cast<int>(end - begin);
+      load_inner(source, position, begin, values, count);
+      State state = Reduction::identity();
+      for (int j = 0; j < count; ++j) accumulate(state, values[j], begin + j);
+      result = state;
+      return;
+    }
+    State levels[pairwise<Reduction, 1>::most_levels];
+    pairwise<Reduction, 1> blocks(levels);
+    for (index_t i = begin; i < end; i += reduce_block) {
+      State state = block(position, i, end - i < reduce_block ? end : i + reduce_block);
+      blocks.push(&state);
+    }
+    blocks.finish(&result);
+  }
+
+ private:
+  using Input = typename Reduction::input;
+  static HEDDLE_ALWAYS_INLINE void accumulate(typename Reduction::state& state, typename Source::value_type value,
+                                              index_t position) {
+    Reduction::accumulate(state, static_cast<Input>(value), position);
+  }
+
+  HEDDLE_ALWAYS_INLINE typename Reduction::state block(const typename Source::Position& position, index_t i,
+                                                       index_t last) const {
+    typename Reduction::state lanes[chunk];
+    for (int j = 0; j < chunk; ++j) lanes[j] = Reduction::identity();
+    typename Source::value_type values[chunk];
+    for (; i + chunk <= last; i += chunk) {
+      load_inner(source, position, i, values, chunk);
+      for (int j = 0; j < chunk; ++j) accumulate(lanes[j], values[j], i + j);
+    }
+    if (i < last) {
+      const int count = static_cast<int>(last - i);
+      load_inner(source, position, i, values, count);
+      for (int j = 0; j < count; ++j) accumulate(lanes[j], values[j], i + j);
+    }
+    for (int half = chunk / 2; half > 0; half /= 2)
+      for (int j = 0; j < half; ++j) Reduction::combine(lanes[j], lanes[j + half]);
+    return lanes[0];
+  }
+};
+
+/// Reduces rows begin to end of up to reduce_columns neighbouring groups to `results`, of which `count` count.
+template <class Reduction, class Source>
+struct reduce_columns_range {
+  const Source& source;
+  index_t outer;
+  int count;
+  index_t begin, end;
+  typename Reduction::state* results;  // reduce_columns of them
+  typename Reduction::state* levels;   // as pairwise wants them
+
+  HEDDLE_ALWAYS_INLINE void operator()() const {
+    typename Source::Position positions[reduce_columns / chunk] = {};
+    for (int c = 0; c < count; c += chunk) positions[c / chunk] = source.at(outer + c);
+    pairwise<Reduction, reduce_columns> blocks(levels);
+    for (index_t i = begin; i < end; i += reduce_rows) {
+      const index_t last = end - i < reduce_rows ? end : i + reduce_rows;
+      for (int c = 0; c < reduce_columns; ++c) results[c] = Reduction::identity();
+      for (index_t row = i; row < last; ++row)
+        for (int c = 0; c < count; c += chunk) add_chunk(positions[c / chunk], row, c);
+      blocks.push(results);
+    }
+    blocks.finish(results);
+  }
+
+ private:
+  HEDDLE_ALWAYS_INLINE void add_chunk(const typename Source::Position& position, index_t row, int first) const {
+    using Input = typename Reduction::input;
+    typename Source::value_type values[chunk];
+    typename Reduction::state* const states = results + first;
+    if (count - first >= chunk) {
+      source.load_outer_chunk(position, row, values, chunk);
+      for (int j = 0; j < chunk; ++j) Reduction::accumulate(states[j], static_cast<Input>(values[j]), row);
+    } else {
+      source.load_outer_chunk(position, row, values, count - first);
+      for (int j = 0; j < count - first; ++j) Reduction::accumulate(states[j], static_cast<Input>(values[j]), row);
+    }
+  }
+};
+
+/// Stores results of neighbouring groups.
+template <class Reduction, class Sink>
+struct store_results {
+  const Sink& sink;
+  index_t outer, count;
+  const typename Reduction::state* states;
+  index_t inner_count;
+
+  HEDDLE_ALWAYS_INLINE void operator()() const {
+    for (index_t i = 0; i < count; ++i) sink.store(sink.at(outer + i), 0, 0, Reduction::finish(states[i], inner_count));
+  }
+};
+
+/// Group by group: the elements of a group are read in order.
+template <class Reduction, class Source, class Sink>
+void reduce_by_groups(const Source& source, const Sink& sink, index_t outer_count, index_t inner_count) {
+  using State = typename Reduction::state;
+  if (outer_count >= reduce_many || inner_count <= reduce_part) {
+    parallel_for(outer_count, reduce_serial / (inner_count + 8) + 1, [&](index_t begin, index_t end) {
+      for (index_t outer = begin; outer < end; ++outer) {
+        State state = Reduction::identity();
+        if (inner_count > 0) vectorised(reduce_range<Reduction, Source>{source, outer, 0, inner_count, state});
+        vectorised(store_results<Reduction, Sink>{sink, outer, 1, &state, inner_count});
+      }
+    });
+    return;
+  }
+  const index_t parts = (inner_count - 1) / reduce_part + 1;
+  State* const states = Workspace::get<State>(Workspace::shared_by_loop, static_cast<std::size_t>(outer_count * parts));
+  parallel_for(outer_count * parts, 1, [&](index_t begin, index_t end) {
+    for (index_t i = begin; i < end; ++i) {
+      const index_t first = i % parts * reduce_part;
+      const index_t last = inner_count - first < reduce_part ? inner_count : first + reduce_part;
+      State state = Reduction::identity();
+      vectorised(reduce_range<Reduction, Source>{source, i / parts, first, last, state});
+      states[i] = state;
     }
   });
+  for (index_t outer = 0; outer < outer_count; ++outer) {
+    State levels[pairwise<Reduction, 1>::most_levels];
+    pairwise<Reduction, 1> all(levels);
+    for (index_t part = 0; part < parts; ++part) all.push(states + outer * parts + part);
+    State state = Reduction::identity();
+    all.finish(&state);
+    store_results<Reduction, Sink>{sink, outer, 1, &state, inner_count}();
+  }
+}
+
+/// Many neighbouring groups side by side: row after row of them is read in order.
+template <class Reduction, class Source, class Sink>
+void reduce_by_columns(const Source& source, const Sink& sink, index_t outer_count, index_t inner_count) {
+  using State = typename Reduction::state;
+  const index_t tiles = (outer_count - 1) / reduce_columns + 1;
+  const index_t width = outer_count < reduce_columns ? outer_count : reduce_columns;
+  const index_t part_rows = tiles < reduce_many ? (reduce_part / width / reduce_rows + 1) * reduce_rows : inner_count;
+  const index_t parts = (inner_count - 1) / part_rows + 1;
+  int level_count = 1;
+  while ((reduce_rows << (level_count - 1)) < part_rows) ++level_count;
+  State* const part_states =
+      parts == 1
+          ? nullptr
+          : Workspace::get<State>(Workspace::shared_by_loop, static_cast<std::size_t>(parts * tiles * reduce_columns));
+  const auto tile_width = [&](index_t tile) {
+    const index_t left = outer_count - tile * reduce_columns;
+    return left < reduce_columns ? static_cast<int>(left) : reduce_columns;
+  };
+  parallel_for(tiles * parts, reduce_serial / (width * part_rows) + 1, [&](index_t begin, index_t end) {
+    State* const levels =
+        Workspace::get<State>(Workspace::within_range, static_cast<std::size_t>((level_count + 2) * reduce_columns));
+    State* const own = levels + (level_count + 1) * reduce_columns;
+    for (index_t i = begin; i < end; ++i) {
+      const index_t tile = i / parts;
+      const index_t first = i % parts * part_rows;
+      const index_t last = inner_count - first < part_rows ? inner_count : first + part_rows;
+      State* const results = parts == 1 ? own : part_states + i * reduce_columns;
+      vectorised(reduce_columns_range<Reduction, Source>{source, tile * reduce_columns, tile_width(tile), first, last,
+                                                         results, levels});
+      if (parts == 1)
+        vectorised(store_results<Reduction, Sink>{sink, tile * reduce_columns, tile_width(tile), results, inner_count});
+    }
+  });
+  if (parts == 1) return;
+  for (index_t tile = 0; tile < tiles; ++tile) {
+    State* const states = part_states + tile * parts * reduce_columns;
+    for (index_t step = 1; step < parts; step *= 2)
+      for (index_t part = 0; part + step < parts; part += 2 * step)
+        for (int c = 0; c < reduce_columns; ++c)
+          Reduction::combine(states[part * reduce_columns + c], states[(part + step) * reduce_columns + c]);
+    vectorised(store_results<Reduction, Sink>{sink, tile * reduce_columns, tile_width(tile), states, inner_count});
+  }
+}
+
+/// One result from each of outer_count groups of inner_count elements: sink.store(sink.at(outer), 0, 0, result) once
+/// for each. Reduction::combine must not mind the order of its arguments, save by the positions it was given.
+///
+/// Example: `on_cpu::reduce<sum_reduction<float>>(source, sink, rows, columns);`
+template <class Reduction, class Source, class Sink>
+void reduce(const Source& source, const Sink& sink, index_t outer_count, index_t inner_count) {
+  if (outer_count <= 0) return;
+  if constexpr (requires { source.outer_is_contiguous(); }) {
+    constexpr index_t few = 8;  // groups that would leave most lanes empty
+    if (outer_count >= few && inner_count > 1 && source.outer_is_contiguous())
+      return reduce_by_columns<Reduction>(source, sink, outer_count, inner_count);
+  }
+  reduce_by_groups<Reduction>(source, sink, outer_count, inner_count);
 }
 
 }  // namespace on_cpu

@@ -5,6 +5,7 @@
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <heddle/heddle.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -16,6 +17,7 @@
 #include <sstream>
 #include <string>
 #include <thread>
+#include <variant>
 #include <vector>
 
 #include "cuda/call_counter.hpp"
@@ -62,15 +64,10 @@ hd::StorageHandle global_memory;
 hd::StorageHandle global_pinned;
 hd::cuda::Stream global_stream = hd::cuda::Stream::default_stream();
 hd::cuda::Event global_event;
+hd::Tensor<float, 2, hd::Cuda> global_tensor;
 thread_local hd::StorageHandle thread_memory;
 
-void use_the_device() {
-  {
-    // Whatever the runtime loads at a kernel's first use is loaded before the process ends.
-    const hd::StorageHandle first = allocate_floats(10);
-    fill(first, 1.0f);
-    read(first);
-  }
+void queue_work() {
   global_stream = hd::cuda::Stream();
   const hd::cuda::StreamGuard guard(global_stream);
   global_memory = allocate_floats(1000);
@@ -80,8 +77,16 @@ void use_the_device() {
   hd::cuda::record_stream(*global_pinned.get(), global_stream);
   hd::cuda::record_stream(*global_memory.get(), hd::cuda::Stream());
   global_event.record(global_stream);
+  global_tensor = hd::relu(hd::matmul(hd::ones<float>({20, 30}, hd::Cuda{}), hd::ones<float>({30, 40}, hd::Cuda{})));
   thread_memory = allocate_floats(500);
   fill(thread_memory, 4.0f);
+}
+
+void use_the_device() {
+  // Whatever the runtime loads at a kernel's first use is loaded before the process ends.
+  queue_work();
+  hd::cuda::synchronize();
+  queue_work();
 }
 
 int scenario_static_objects() {
@@ -103,15 +108,15 @@ int scenario_exit_from_a_thread() {
 int scenario_fork() {
   use_the_device();
   hd::cuda::synchronize();
+  expect(hd::sum(hd::ones<float>({100000}, hd::cpu)).item() == 100000, "the parent computes on the host");
   std::fflush(stdout);
   const pid_t child = fork();
   if (child == 0) {
     alarm(30);
-    const hd::StorageHandle host(hd::allocate_host(4000));
-    std::fill_n(floats(host), 1000, 1.0f);
-    float sum = 0;
-    for (int i = 0; i < 1000; ++i) sum += floats(host)[i];
-    expect(sum == 1000, "the child computes on the host");
+    expect(hd::sum(hd::ones<float>({100000}, hd::cpu)).item() == 100000, "the child computes on the host");
+    expect(std::holds_alternative<hd::Cpu>(hd::best_device()), "the host is the child's best device");
+    expect_text(caught([] { hd::ones<float>({10}, hd::Cuda{}); }), "after fork");
+    expect_text(caught([] { global_tensor += 1; }), "after fork");
     expect(!hd::cuda::is_available(), "CUDA is not available in the child");
     expect_text(caught([] { allocate_floats(10); }), "after fork");
     expect_text(caught([] { hd::cuda::Stream(); }), "after fork");
@@ -147,6 +152,8 @@ int scenario_no_device() {
   expect_text(caught([] { hd::cuda::Stream(); }), "cuda:0 cannot be used");
   expect_text(caught([] { hd::cuda::synchronize(); }), "cuda:0 cannot be used");
   expect(hd::cuda::current_stream().handle() == nullptr, "the default stream is there");
+  expect(std::holds_alternative<hd::Cpu>(hd::best_device()), "the host is the best device");
+  expect_text(caught([] { hd::zeros<float>({3}, hd::Cuda{}); }), "cuda:0 cannot be used");
   const hd::StorageHandle pinned(hd::cuda::allocate_pinned(100));
   expect(pinned->data != nullptr && !pinned->pinned, "pinned memory is plain memory");
   return failures;
@@ -154,12 +161,9 @@ int scenario_no_device() {
 
 int scenario_host_only() {
   calls().clear();
-  {
-    const hd::StorageHandle host(hd::allocate_host(4000));
-    std::fill_n(floats(host), 1000, 1.0f);
-    const hd::StorageHandle copy = host;
-    expect(floats(copy)[999] == 1.0f, "host memory");
-  }
+  const auto x = hd::rand<float>({100, 50}, hd::cpu);
+  const hd::Tensor y = hd::softmax(hd::matmul(x, x.transpose()) * 0.1f, hd::axis<-1>);
+  expect(hd::allclose(hd::sum(y, hd::axis<1>), hd::ones<float>({100}, hd::cpu)), "the rows of a softmax add up to 1");
   expect(calls().empty(), "no call of the CUDA runtime");
   return failures;
 }
@@ -172,7 +176,7 @@ int scenario_old_driver() {
   expect_text(error, runtime.c_str());
   expect_text(error, "Install a driver");
   expect(error.name == "cudaErrorInsufficientDriver", error.name.c_str());
-  expect(hd::StorageHandle(hd::allocate_host(100))->data != nullptr, "the host computes");
+  expect(hd::sum(hd::ones<float>({1000}, hd::cpu)).item() == 1000, "the host computes");
   return failures;
 }
 
@@ -242,10 +246,8 @@ int scenario_first_use() {
     threads.emplace_back([&, t] {
       __atomic_sub_fetch(&waiting, 1, __ATOMIC_ACQ_REL);
       while (__atomic_load_n(&waiting, __ATOMIC_ACQUIRE) > 0) std::this_thread::yield();
-      const hd::StorageHandle x = allocate_floats(1000);
-      fill(x, 1.0f);
-      const std::vector<float> values = read(x);
-      good[static_cast<std::size_t>(t)] = std::count(values.begin(), values.end(), 1.0f) == 1000;
+      good[static_cast<std::size_t>(t)] = hd::sum(hd::ones<float>({1000}, hd::Cuda{})).item() == 1000 &&
+                                          hd::sum(hd::ones<float>({1000}, hd::cpu)).item() == 1000;
     });
   for (std::thread& thread : threads) thread.join();
   expect(good == std::vector<int>(count, 1), "every thread's values");

@@ -15,6 +15,16 @@ concept Integer = std::integral<T> && !std::same_as<T, bool>;
 template <Integer T>
 using wrapping_t = std::make_unsigned_t<std::conditional_t<(sizeof(T) < sizeof(unsigned)), unsigned, T>>;
 
+/// `value < 0`, which nvcc warns of for an unsigned type.
+template <Integer T>
+HEDDLE_HOST_DEVICE constexpr bool is_negative(T value) {
+  if constexpr (std::is_signed_v<T>) {
+    return value < T{0};
+  } else {
+    return false;
+  }
+}
+
 /// Sum, difference, product, negation and absolute value modulo 2^width: the least value negated is itself.
 ///
 /// Example: `wrapping_add<std::int8_t>(127, 1)` is -128.
@@ -36,7 +46,7 @@ HEDDLE_HOST_DEVICE constexpr T wrapping_negate(T a) {
 }
 template <Integer T>
 HEDDLE_HOST_DEVICE constexpr T wrapping_abs(T a) {
-  return a < T{0} ? wrapping_negate(a) : a;
+  return is_negative(a) ? wrapping_negate(a) : a;
 }
 
 /// The divisor with the two values replaced for which the hardware's division is undefined: 0, and -1 beside the least
@@ -76,7 +86,7 @@ HEDDLE_HOST_DEVICE constexpr T integer_remainder(T a, T b) {
 template <Integer T>
 HEDDLE_HOST_DEVICE constexpr T integer_floor_divide(T a, T b) {
   const T remainder = integer_remainder(a, b);
-  const bool inexact_negative = (remainder != T{0}) & ((remainder < T{0}) != (b < T{0}));
+  const bool inexact_negative = (remainder != T{0}) & (is_negative(remainder) != is_negative(b));
   return static_cast<T>(integer_divide(a, b) - (inexact_negative ? T{1} : T{0}));
 }
 
@@ -86,7 +96,7 @@ HEDDLE_HOST_DEVICE constexpr T integer_floor_divide(T a, T b) {
 template <Integer T>
 HEDDLE_HOST_DEVICE constexpr T integer_floor_remainder(T a, T b) {
   const T remainder = integer_remainder(a, b);
-  const bool inexact_negative = (remainder != T{0}) & ((remainder < T{0}) != (b < T{0}));
+  const bool inexact_negative = (remainder != T{0}) & (is_negative(remainder) != is_negative(b));
   return static_cast<T>(remainder + (inexact_negative ? b : T{0}));
 }
 

@@ -1,0 +1,104 @@
+// Runs one named operation once on CUDA, for the counters that the GPU emulator keeps. Inputs are copied from the host,
+// so that no kernel runs but the operation's own. Without an argument: lists the names.
+#include <heddle/heddle.hpp>
+
+#include <cstdio>
+#include <cstring>
+#include <vector>
+
+namespace hd = heddle;
+using hd::index_t;
+
+namespace {
+
+const hd::Cuda device;
+
+template <class T, std::size_t N>
+auto input(const hd::Extent (&extents)[N]) {
+  const hd::Shape<static_cast<int>(N)> shape(extents);
+  std::vector<T> values(static_cast<std::size_t>(shape.size()));
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<T>(static_cast<float>(i % 17) - 8.0F);
+  return hd::from_host<T>(values, shape, device);
+}
+
+constexpr index_t n = (index_t{1} << 20) + 3;
+
+struct counted {
+  const char* name;
+  void (*run)();
+};
+
+const counted operations[] = {
+    {"map",
+     [] {
+       auto a = input<float>({n}), b = input<float>({n}), c = input<float>({n}), y = input<float>({n});
+       y = hd::relu(a * b + c);
+     }},
+    {"map_half",
+     [] {
+       auto a = input<hd::half>({n}), b = input<hd::half>({n}), y = input<hd::half>({n});
+       y = a * b;
+     }},
+    {"map_bias",
+     [] {
+       const auto a = input<float>({1024, 1000});
+       const auto b = input<float>({1000});
+       hd::Tensor y = a + b;
+     }},
+    {"sum_all",
+     [] {
+       const auto a = input<float>({n});
+       hd::Tensor y = hd::sum(a);
+     }},
+    {"sum_small",
+     [] {
+       const auto a = input<float>({65536});
+       hd::Tensor y = hd::sum(a);
+     }},
+    {"sum_square_difference",
+     [] {
+       const auto a = input<float>({n}), b = input<float>({n});
+       hd::Tensor y = hd::sum(hd::square(a - b));
+     }},
+    {"sum_rows",
+     [] {
+       const auto a = input<float>({1024, 1000});
+       hd::Tensor y = hd::sum(a, hd::axis<1>);
+     }},
+    {"sum_columns",
+     [] {
+       const auto a = input<float>({1000, 1024});
+       hd::Tensor y = hd::sum(a, hd::axis<0>);
+     }},
+    {"softmax_1000",
+     [] {
+       const auto a = input<float>({512, 1000});
+       hd::Tensor y = hd::softmax(a, hd::axis<1>);
+     }},
+    {"softmax_8192",
+     [] {
+       const auto a = input<float>({64, 8192});
+       hd::Tensor y = hd::softmax(a, hd::axis<1>);
+     }},
+    {"matmul_bias_relu",
+     [] {
+       const auto a = input<float>({256, 256}), b = input<float>({256, 256});
+       const auto bias = input<float>({256});
+       hd::Tensor y = hd::relu(hd::matmul(a, b) + bias);
+     }},
+};
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  for (const counted& one : operations) {
+    if (count < 2) std::puts(one.name);
+    if (count >= 2 && std::strcmp(arguments[1], one.name) == 0) {
+      one.run();
+      hd::cuda::synchronize(device);
+      return 0;
+    }
+  }
+  if (count >= 2) std::fprintf(stderr, "counted_operations: there is no operation '%s'\n", arguments[1]);
+  return count < 2 ? 0 : 1;
+}

@@ -238,11 +238,12 @@ using gemm_large = std::conditional_t<(sizeof(Acc) > 4), gemm_tile<64, 64, 16, 4
 template <class Acc, class A, class B>
 using gemm_small = gemm_tile<32, 32, 16, 4, 2, gemm_pair<A, B>, 4>;
 
+/// grid_limit: the most blocks in y and z, each of which strides over what is beyond.
 template <class Tile, class Acc, class A, class B, class Sink>
 inline void launch_gemm(const Sink& sink, const gemm_shape& shape, const gemm_operand<A>& a, const gemm_operand<B>& b,
-                        const launch_context& context) {
-  const dim3 grid(grid_for(shape.n, Tile::columns), grid_for(shape.m, Tile::rows, 65535),
-                  grid_for(shape.batches, 1, 65535));
+                        const launch_context& context, index_t grid_limit = 65535) {
+  const dim3 grid(grid_for(shape.n, Tile::columns), grid_for(shape.m, Tile::rows, grid_limit),
+                  grid_for(shape.batches, 1, grid_limit));
   launch(gemm_kernel<Tile, Acc, A, B, Sink>, grid, dim3(Tile::threads), 0, context, sink, shape, a, b);
 }
 

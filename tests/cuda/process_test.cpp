@@ -129,7 +129,7 @@ int scenario_fork() {
     thread_memory = hd::StorageHandle();
     global_stream = hd::cuda::Stream::default_stream();
     std::fflush(stdout);
-    _exit(failures == 0 ? 5 : 6);
+    std::exit(failures == 0 ? 5 : 6);
   }
   int status = 0;
   waitpid(child, &status, 0);

@@ -45,7 +45,7 @@ constexpr unsigned grid_for(std::int64_t count, std::int64_t block, std::int64_t
   return static_cast<unsigned>(blocks < limit ? blocks : limit);
 }
 
-/// The architectures that a translation unit is compiled for, as nvcc lists them: 10 * compute capability each times 10.
+/// The architectures that a translation unit is compiled for, as nvcc lists them: 800 is sm_80.
 template <int... Architectures>
 struct arch_list {
   static void print(Message& message) {
@@ -92,7 +92,8 @@ template <class Architectures>
     message << " (the fault of a kernel launched earlier; HEDDLE_SYNC_CHECK=1 in the environment tells which)";
   } else {
     message << "; grid " << grid.x << " x " << grid.y << " x " << grid.z << ", block " << block.x << " x " << block.y
-            << " x " << block.z << ", " << shared_bytes << " bytes of dynamic shared memory";
+            << " x " << block.z << ", " << shared_bytes << " bytes of dynamic shared memory (a block may have "
+            << cuda::attributes(context.device).max_shared_memory << ')';
   }
   if (kernel_name != nullptr) {
     // The names of kernels of formulas are as long as the formulas.
@@ -110,8 +111,8 @@ inline void synchronize_after(const launch_context& context) {
   const cudaError_t status = cudaStreamSynchronize(context.stream);
   if (status == cudaSuccess) return;
   cuda::clear_own_error();
-  throw DeviceError(Message{} << context.operation << " on cuda:" << context.device << " failed: "
-                              << cudaGetErrorName(status) << ": " << cudaGetErrorString(status),
+  throw DeviceError(Message{} << context.operation << " on cuda:" << context.device
+                              << " failed: " << cudaGetErrorName(status) << ": " << cudaGetErrorString(status),
                     static_cast<int>(status), cudaGetErrorName(status));
 }
 
@@ -135,8 +136,7 @@ void allow_shared_memory(std::size_t bytes, const launch_context& context) {
   const cuda::DeviceGuard guard(Cuda{context.device});
   const cudaError_t status =
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes));
-  if (status != cudaSuccess)
-    throw_launch_error<compiled_architectures>(status, context, kernel, dim3(), dim3(), bytes);
+  if (status != cudaSuccess) throw_launch_error<compiled_architectures>(status, context, kernel, dim3(), dim3(), bytes);
   __atomic_store_n(allowed, static_cast<int>(bytes), __ATOMIC_RELAXED);
 }
 
@@ -154,8 +154,8 @@ int blocks_per_multiprocessor(int threads, std::size_t shared_bytes, const launc
   int blocks = 0;
   const cudaError_t status = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, shared_bytes);
   if (status != cudaSuccess)
-    throw_launch_error<compiled_architectures>(status, context, kernel, dim3(),
-                                               dim3(static_cast<unsigned>(threads)), shared_bytes);
+    throw_launch_error<compiled_architectures>(status, context, kernel, dim3(), dim3(static_cast<unsigned>(threads)),
+                                               shared_bytes);
   __atomic_store_n(kept, question | static_cast<std::uint64_t>(blocks), __ATOMIC_RELAXED);
   return blocks;
 }
@@ -164,8 +164,9 @@ int blocks_per_multiprocessor(int threads, std::size_t shared_bytes, const launc
 template <auto Kernel>
 unsigned resident_grid(std::int64_t blocks_of_work, int threads, std::size_t shared_bytes,
                        const launch_context& context) {
-  const std::int64_t held = static_cast<std::int64_t>(blocks_per_multiprocessor<Kernel>(threads, shared_bytes, context)) *
-                            cuda::attributes(context.device).multiprocessors;
+  const std::int64_t held =
+      static_cast<std::int64_t>(blocks_per_multiprocessor<Kernel>(threads, shared_bytes, context)) *
+      cuda::attributes(context.device).multiprocessors;
   const std::int64_t blocks = blocks_of_work < held ? blocks_of_work : held;
   return static_cast<unsigned>(blocks > 1 ? blocks : 1);
 }

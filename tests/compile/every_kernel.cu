@@ -1,4 +1,4 @@
 // Every kernel of the library, for the build on all architectures.
 #include "every_operation.hpp"
 
-void every_kernel() { every_operation::all(heddle::Cuda{}); }
+void every_kernel() { every_operation::main_types(heddle::Cuda{}); }

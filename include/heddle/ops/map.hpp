@@ -22,7 +22,7 @@ struct joint_tensor_type {
   using type = void;
 };
 template <class T>
-struct joint_tensor_type<T> {
+requires(!std::is_void_v<T>) struct joint_tensor_type<T> {
   using type = T;
 };
 template <class... Rest>

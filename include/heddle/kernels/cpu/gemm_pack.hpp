@@ -29,7 +29,7 @@ HEDDLE_ALWAYS_INLINE E to_element(T value) {
 }
 
 /// Packs `lanes` rows of A (or columns of B) over `depth` values of k: panel[k * width + lane], zeros in the lanes from
-/// there to `padded`. width is a multiple of 4.
+/// there to `padded`. The width is even.
 template <class E, class T>
 struct pack_panel {
   E* panel;
@@ -61,7 +61,8 @@ struct pack_panel {
       E* const to = panel + k * width;
       int lane = 0;
       for (; lane + 16 <= width; lane += 16) copy<16>(from + lane, to + lane);
-      for (; lane < width; lane += 4) copy<4>(from + lane, to + lane);
+      for (; lane + 4 <= width; lane += 4) copy<4>(from + lane, to + lane);
+      for (; lane < width; lane += 2) copy<2>(from + lane, to + lane);
     }
   }
 

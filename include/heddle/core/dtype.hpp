@@ -47,6 +47,7 @@ using unsigned_integer_t = std::conditional_t<
     Bytes == 1, std::uint8_t,
     std::conditional_t<Bytes == 2, std::uint16_t, std::conditional_t<Bytes == 4, std::uint32_t, std::uint64_t>>>;
 
+/// The element type that holds a scalar of type T. Example: `canonical_t<long long>` is std::int64_t.
 template <class T>
 struct canonical {
   using type = T;
@@ -60,7 +61,6 @@ struct canonical<long double> {
   using type = double;
 };
 
-/// The element type that holds a scalar of type T. Example: `canonical_t<long long>` is std::int64_t.
 template <Scalar T>
 using canonical_t = typename canonical<T>::type;
 

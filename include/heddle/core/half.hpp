@@ -98,8 +98,10 @@ class half {
     result.bits_ = bits;
     return result;
   }
+  /// The bit pattern. Example: `half(1.0f).bits()` is 0x3c00.
   HEDDLE_HOST_DEVICE constexpr std::uint16_t bits() const { return bits_; }
 
+  /// The same number as float: every one is exact.
   HEDDLE_HOST_DEVICE constexpr operator float() const { return widen(bits_); }
 
   /// Computed in float, then rounded.
@@ -207,8 +209,10 @@ class bfloat16 {
     result.bits_ = bits;
     return result;
   }
+  /// The bit pattern. Example: `half(1.0f).bits()` is 0x3c00.
   HEDDLE_HOST_DEVICE constexpr std::uint16_t bits() const { return bits_; }
 
+  /// The same number as float: every one is exact.
   HEDDLE_HOST_DEVICE constexpr operator float() const {
     return __builtin_bit_cast(float, static_cast<std::uint32_t>(bits_) << 16);
   }

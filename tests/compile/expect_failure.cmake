@@ -1,7 +1,7 @@
 # Compiles SOURCE, which must fail with the message that its first line names:
 #
-#   // expect: <text that the compiler's message contains>
-#   // compile: cpp | cu | cpp cu     (default: by the file's name)
+#   // expect: <text that the compiler's message contains> [|| <or this one, another compiler's words>]
+#   // compile: cpp | cu | cpp cu     (default: by the file's name), or cpp_with_cuda: cpp where there is CUDA
 #   // flags: <further flags>         (optional)
 #
 # Where the source tests HEDDLE_MISUSE, the file must compile once that macro is not defined: so the misuse alone is
@@ -45,9 +45,16 @@ execute_process(COMMAND ${command} -DHEDDLE_MISUSE "${SOURCE}"
 if(result EQUAL 0)
   message(FATAL_ERROR "compiles, but must be refused with: ${expected}")
 endif()
-foreach(text IN LISTS expected)
-  string(FIND "${output}" "${text}" place)
-  if(place EQUAL -1)
-    message(FATAL_ERROR "the compiler's message lacks '${text}':\n${output}")
+foreach(line IN LISTS expected)
+  string(REPLACE " || " ";" alternatives "${line}")
+  set(found FALSE)
+  foreach(text IN LISTS alternatives)
+    string(FIND "${output}" "${text}" place)
+    if(NOT place EQUAL -1)
+      set(found TRUE)
+    endif()
+  endforeach()
+  if(NOT found)
+    message(FATAL_ERROR "the compiler's message lacks '${line}':\n${output}")
   endif()
 endforeach()

@@ -215,7 +215,7 @@ consteval unsigned reduced_axes() {
   if constexpr (sizeof...(A) == 0) mask = (1U << Rank) - 1;
   return mask;
 }
-consteval int count_axes(unsigned mask) {
+constexpr int count_axes(unsigned mask) {
   int count = 0;
   for (; mask != 0; mask &= mask - 1) ++count;
   return count;

@@ -78,12 +78,26 @@ auto with_largest_operand_computed(const map_formula<F, Operands...>& map) {
   (std::make_integer_sequence<int, static_cast<int>(sizeof...(Operands))>{});
 }
 
+/// Tells memory that belongs to another stream than the current one that work on this one uses it, so that it is not
+/// released too early. (Order between streams is the user's: an event.)
+template <class Node, class Out>
+void record_uses(const Node& node, const Out& out) {
+#if HEDDLE_HAS_CUDA
+  cuda::record_current_stream(*out.storage().get());
+  node.for_each_tensor([](const auto& tensor, bool) { cuda::record_current_stream(*tensor.storage().get()); });
+#else
+  (void)node;
+  (void)out;
+#endif
+}
+
 /// Computes a formula into a tensor of the formula's shape. Without a producer: one map kernel. With one: that
 /// producer, the maps above it as its epilogue; others are computed into tensors first. A producer smaller than the
 /// output is computed first too, and one map follows.
 template <class Node, class T, int Rank, class Device>
 void evaluate(const Node& node, const Tensor<T, Rank, Device>& out) {
   if (out.size() == 0) return;
+  if constexpr (!std::is_same_v<Device, Cpu>) record_uses(node, out);
   if constexpr (!fits_one_kernel<Device, T, Node>()) {
     evaluate(with_largest_operand_computed(node), out);
   } else if constexpr (!Node::has_producer) {
@@ -341,14 +355,22 @@ struct evaluation<this_build> {
     const cuda::StreamGuard guard(stream);
     if (!is_dense(x.shape(), x.strides()))
       throw UnsupportedError("to_async copies dense tensors only: use contiguous() first");
-    auto result = allocate_tensor<Value>(x.shape(), dense_like(x.shape(), x.strides()), target);
-    if constexpr (std::is_same_v<Device, Cpu>)
+    const Strides<Rank> strides = dense_like(x.shape(), x.strides());
+    if constexpr (std::is_same_v<Device, Cpu>) {
+      auto result = allocate_tensor<Value>(x.shape(), strides, target);
+      record_stream(x, stream);
       cuda::copy_async(result.data(), x.data(), byte_count(x), cudaMemcpyHostToDevice, stream);
-    else
+      return result;
+    } else {
+      // A copy to pageable memory would wait.
+      StorageHandle pinned(cuda::allocate_pinned<this_build>(byte_count(x)));
+      Value* const data = static_cast<Value*>(pinned->data);
+      Tensor<Value, Rank, Cpu> result(std::move(pinned), data, x.shape(), strides, target);
+      record_stream(x, stream);
+      record_stream(result, stream);
       cuda::copy_async(result.data(), x.data(), byte_count(x), cudaMemcpyDeviceToHost, stream);
-    record_stream(x, stream);
-    record_stream(result, stream);
-    return result;
+      return result;
+    }
 #else
     static_assert(sizeof(S) == 0, "this build has no CUDA");
 #endif

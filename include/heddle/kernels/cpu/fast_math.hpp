@@ -85,10 +85,10 @@ HEDDLE_ALWAYS_INLINE float tanh_f32(float x) {
   p = p * square - 0x1.b9ee90p-5F;
   p = p * square + 0x1.111066p-3F;
   p = p * square - 0x1.555554p-2F;
-  const float near_zero = p * square * x + x;
+  const float near_zero = p * square * magnitude + magnitude;
   const float far = 1.0F - 2.0F / (exp_f32(2.0F * magnitude) + 1.0F);
-  const float signed_far = __builtin_bit_cast(float, __builtin_bit_cast(std::uint32_t, far) | sign);
-  return magnitude < 0.625F ? near_zero : signed_far;
+  const float result = magnitude < 0.625F ? near_zero : far;
+  return __builtin_bit_cast(float, __builtin_bit_cast(std::uint32_t, result) | sign);  // tanh(-0) is -0
 }
 
 /// The sine and cosine of `turn` whole turns (2 pi turn), 0 <= turn < 1: the angle is reduced without rounding.

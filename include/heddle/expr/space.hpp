@@ -59,7 +59,9 @@ struct fast_divisor {
   std::uint32_t shift = 0;
 
   fast_divisor() = default;
-  explicit fast_divisor(std::uint32_t d) : divisor(d) {
+  /// An axis without elements is never walked: 0 counts as 1.
+  explicit fast_divisor(std::uint32_t d) : divisor(d == 0 ? 1 : d) {
+    d = divisor;
     while ((std::uint64_t{1} << shift) < d) ++shift;
     multiplier = static_cast<std::uint32_t>(((std::uint64_t{1} << 32) * ((std::uint64_t{1} << shift) - d)) / d + 1);
   }

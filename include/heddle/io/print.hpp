@@ -26,7 +26,14 @@ struct number_format {
   int digits = 0;
 };
 
-inline void print_number(char (&text)[32], double value, const number_format& format) {
+/// Whether a text reads back as that value in type T.
+template <class T>
+bool reads_back(const char* text, double value) {
+  return static_cast<double>(cast_element<T>(std::strtod(text, nullptr))) == value;
+}
+
+template <class T>
+void print_number(char (&text)[32], double value, const number_format& format) {
   if (value != value) {
     std::strcpy(text, "nan");
   } else if (value - value != 0) {
@@ -34,9 +41,15 @@ inline void print_number(char (&text)[32], double value, const number_format& fo
   } else if (format.scientific) {
     std::snprintf(text, sizeof(text), format.digits > 0 ? "%.*e" : "%#.*e", format.digits, value);
   } else {
-    std::snprintf(text, sizeof(text), format.digits > 0 ? "%.*f" : "%#.*f", format.digits, value);
-    // Zeros at the end become blanks, so that the points stay under each other.
-    for (std::size_t last = std::strlen(text); last-- > 0 && text[last] == '0';) text[last] = ' ';
+    int digits = 0;
+    for (; digits <= format.digits; ++digits) {
+      std::snprintf(text, sizeof(text), digits > 0 ? "%.*f" : "%#.*f", digits, value);
+      if (digits == format.digits || reads_back<T>(text, value)) break;
+    }
+    // Blanks keep the points under each other.
+    std::size_t length = std::strlen(text);
+    for (; digits < format.digits && length + 1 < sizeof(text); ++digits) text[length++] = ' ';
+    text[length] = '\0';
   }
 }
 
@@ -58,7 +71,7 @@ number_format choose_format(const double* values, std::size_t count) {
     for (; format.digits < 8; ++format.digits) {
       char text[400];
       std::snprintf(text, sizeof(text), format.scientific ? "%.*e" : "%.*f", format.digits, values[i]);
-      if (static_cast<double>(cast_element<T>(std::strtod(text, nullptr))) == values[i]) break;
+      if (reads_back<T>(text, values[i])) break;
     }
   }
   return format;
@@ -108,9 +121,9 @@ struct printer {
 /// Writes a tensor or a formula as NumPy prints an array: aligned, rows in brackets, long ones summarised; a Cuda
 /// tensor is copied to the host first. Floating elements have the digits that tell them apart, at most 8 after the
 /// point. Example: `std::cout << hd::mean(y, hd::axis<0>) << '\n';`
-template <class Char, class Traits, template <class, class> class OutputStream, Expression X>
-requires requires(OutputStream<Char, Traits>& out) { out.write("", 0); }
-OutputStream<Char, Traits>& operator<<(OutputStream<Char, Traits>& stream, X&& x) {
+template <class OutputStream, Expression X>
+requires requires(OutputStream& out) { out.write("", 0).flush(); }
+OutputStream& operator<<(OutputStream& stream, X&& x) {
   using T = typename std::remove_cvref_t<X>::value_type;
   constexpr int Rank = std::remove_cvref_t<X>::rank;
   const auto tensor = eval(std::forward<X>(x));
@@ -131,7 +144,7 @@ OutputStream<Char, Traits>& operator<<(OutputStream<Char, Traits>& stream, X&& x
     if constexpr (kind_of<T> == kind::floating) {
       visit(visit, 0, 0, [&](T value) { values.push_back(static_cast<double>(value)); });
       const number_format format = choose_format<T>(values.data(), values.size());
-      for (const double value : values) print_number(elements.emplace_back().text, value, format);
+      for (const double value : values) print_number<T>(elements.emplace_back().text, value, format);
       if constexpr (Rank == 0) {
         char(&text)[32] = elements.front().text;
         if (text[std::strlen(text) - 1] == '.') std::strcat(text, "0");

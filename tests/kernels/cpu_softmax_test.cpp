@@ -71,10 +71,11 @@ void expect_right(Rows<T>& rows, const OutputArray<T>& got) {
     for (index_t c = 0; c < rows.columns; ++c) {
       const double shifted = static_cast<double>(rows.at(row, c)) - greatest;
       const double want = Log ? shifted - std::log(sum) : std::exp(shifted) / sum;
-      // The shift is rounded, which the exponential magnifies and the logarithm of the sum may cancel; below the normal
+      // The sum's terms are all positive. The shift is rounded, which the exponential magnifies; below the normal
       // numbers nothing relative holds.
-      const double allowed = Log ? roundoff * (8 + 2 * std::abs(shifted) + 2 * std::log(sum))
-                                 : roundoff * (10 + std::abs(shifted)) * want + std::numeric_limits<T>::min();
+      const double of_sum = 4 * std::sqrt(static_cast<double>(rows.columns)) + 2 * std::abs(shifted);
+      const double allowed = Log ? roundoff * (of_sum + 2 * std::log(sum) + 4)
+                                 : roundoff * (of_sum + 4) * want + static_cast<double>(std::numeric_limits<T>::min());
       ASSERT_NEAR(static_cast<double>(got[row * rows.columns + c]), want, allowed)
           << rows.rows << " x " << rows.columns << " (" << row << ", " << c << ")";
     }

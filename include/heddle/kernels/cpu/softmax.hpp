@@ -22,8 +22,11 @@ namespace heddle {
 inline namespace HEDDLE_BUILD {
 namespace on_cpu {
 
-inline constexpr index_t softmax_buffer = 1
-                                          << 16;  // elements; longer rows are loaded anew for each of the three passes
+// Exponentials are added in short sums, and the sums in turn, so that small terms are not lost beside the greatest.
+inline constexpr index_t softmax_block = 16 * chunk;
+inline constexpr index_t softmax_span = 32;
+// Elements of a row. Longer ones are loaded anew for each of the three passes.
+inline constexpr index_t softmax_buffer = 1 << 16;
 
 HEDDLE_ALWAYS_INLINE float softmax_exp(float x) { return exp_f32(x); }
 HEDDLE_ALWAYS_INLINE double softmax_exp(double x) { return std::exp(x); }
@@ -89,8 +92,8 @@ struct softmax_row {
 
   HEDDLE_ALWAYS_INLINE T sum_of_exponentials(const typename Source::Position& position, T greatest) const {
     T sum{0};
-    for (index_t block = 0; block < columns; block += reduce_block) {
-      const index_t end = columns - block < reduce_block ? columns : block + reduce_block;
+    for (index_t block = 0; block < columns; block += softmax_block) {
+      const index_t end = columns - block < softmax_block ? columns : block + softmax_block;
       T lanes[chunk] = {};
       T values[chunk];
       for (index_t c = block; c < end; c += chunk) {
@@ -155,9 +158,8 @@ struct softmax_side_by_side {
       __builtin_memcpy(buffer + c * chunk, values, sizeof(values));
     }
     for (int j = 0; j < chunk; ++j) sum[j] = T{0};
-    constexpr index_t span = 256;  // sums of spans are added: long axes lose no more than short ones
-    for (index_t first = 0; first < columns; first += span) {
-      const index_t end = columns - first < span ? columns : first + span;
+    for (index_t first = 0; first < columns; first += softmax_span) {
+      const index_t end = columns - first < softmax_span ? columns : first + softmax_span;
       T part[chunk] = {};
       for (index_t c = first; c < end; ++c) {
         T values[chunk];

@@ -167,21 +167,45 @@ inline void require_same_device(Cuda a, Cuda b) {
                                 << b.index << "}; move one with .to(device) first");
 }
 
-/// NumPy's rule: shapes are aligned at the last axis; extents must agree or be 1. Throws ShapeError with both shapes.
+/// What messages call a functor.
+template <class F>
+constexpr const char* operation_name() {
+  if constexpr (requires { F::name; })
+    return F::name;
+  else
+    return "map";
+}
+
+/// NumPy's rule: shapes are aligned at the last axis; extents must agree or be 1. False where they do not.
 template <int To, int From>
-void broadcast_into(Shape<To>& shape, const Shape<From>& operand_shape) {
+constexpr bool broadcast_into(Shape<To>& shape, const Shape<From>& operand_shape) {
   if constexpr (From > 0) {
     for (int i = 0; i < From; ++i) {
       const int at = i + To - From;
       const index_t wanted = operand_shape[i];
       if (wanted == shape[at] || wanted == 1) continue;
-      if (shape[at] != 1)
-        throw ShapeError(Message{} << "shapes " << shape << " and " << operand_shape
-                                   << " can't be broadcast together: axis " << at << " has extents " << shape[at]
-                                   << " and " << wanted);
+      if (shape[at] != 1) return false;
       shape[at] = wanted;
     }
   }
+  return true;
+}
+
+/// Throws ShapeError with the operation and its operands' shapes.
+template <class... Operands>
+[[noreturn]] void throw_broadcast_error(const char* operation, const Operands&... operands) {
+  Message message;
+  message << operation << ": shapes ";
+  const char* separator = "";
+  auto append = [&](const auto& operand) {
+    if constexpr (!std::is_same_v<typename std::remove_cvref_t<decltype(operand)>::device_type, any_device>) {
+      message << separator << operand.shape();
+      separator = " and ";
+    }
+  };
+  (append(operands), ...);
+  message << " can't be broadcast together";
+  throw ShapeError(message);
 }
 
 template <int Rank>
@@ -241,7 +265,7 @@ class map_formula : public formula<map_formula<F, Operands...>>, private copy_ru
  private:
   static Shape<rank> joint_shape(const Operands&... operands) {
     Shape<rank> shape = shape_of_ones<rank>();
-    (broadcast_into(shape, operands.shape()), ...);
+    if (!(broadcast_into(shape, operands.shape()) && ...)) throw_broadcast_error(operation_name<F>(), operands...);
     return shape;
   }
   static device_type joint(const Operands&... operands) {

@@ -9,6 +9,7 @@ inline namespace HEDDLE_BUILD {
 
 /// x > 0 ? x : 0, written so that NaN stays.
 struct relu_function : promoting {
+  static constexpr const char* name = "relu";
   template <class T>
   HEDDLE_HOST_DEVICE T operator()(T x) const {
     if constexpr (std::is_integral_v<T>)
@@ -19,6 +20,7 @@ struct relu_function : promoting {
 };
 /// 1 / (1 + exp(-x)), by the exponential of -|x| so that nothing overflows.
 struct sigmoid_function : to_floating {
+  static constexpr const char* name = "sigmoid";
   template <class T>
   HEDDLE_HOST_DEVICE T operator()(T x) const {
     return from(x, std::exp(-std::fabs(x)));
@@ -32,18 +34,21 @@ struct sigmoid_function : to_floating {
   }
 };
 struct leaky_relu_function : to_floating {
+  static constexpr const char* name = "leaky_relu";
   template <class T>
   HEDDLE_HOST_DEVICE T operator()(T x, T slope) const {
     return x < T(0) ? slope * x : x;
   }
 };
 struct gelu_function : to_floating {
+  static constexpr const char* name = "gelu";
   template <class T>
   HEDDLE_HOST_DEVICE T operator()(T x) const {
     return T(0.5) * x * std::erfc(-x * T(0.70710678118654752440));
   }
 };
 struct silu_function : to_floating {
+  static constexpr const char* name = "silu";
   template <class T>
   HEDDLE_HOST_DEVICE T operator()(T x) const {
     return x * sigmoid_function{}(x);
@@ -51,6 +56,7 @@ struct silu_function : to_floating {
   HEDDLE_ALWAYS_INLINE float on_host(float x) const { return x * sigmoid_function{}.on_host(x); }
 };
 struct softplus_function : to_floating {
+  static constexpr const char* name = "softplus";
   template <class T>
   HEDDLE_HOST_DEVICE T operator()(T x) const {
     return (x < T(0) ? T(0) : x) + std::log1p(std::exp(-std::fabs(x)));

@@ -10,6 +10,7 @@ namespace heddle {
 inline namespace HEDDLE_BUILD {
 
 struct add_function : promoting {
+  static constexpr const char* name = "+";
   template <class T>
   HEDDLE_HOST_DEVICE T operator()(T a, T b) const {
     if constexpr (std::is_same_v<T, bool>)
@@ -21,6 +22,7 @@ struct add_function : promoting {
   }
 };
 struct subtract_function : promoting {
+  static constexpr const char* name = "-";
   template <class T>
   HEDDLE_HOST_DEVICE T operator()(T a, T b) const {
     static_assert(!std::is_same_v<T, bool>, "bool - bool has no meaning: use ^, or cast<int> first");
@@ -31,6 +33,7 @@ struct subtract_function : promoting {
   }
 };
 struct multiply_function : promoting {
+  static constexpr const char* name = "*";
   template <class T>
   HEDDLE_HOST_DEVICE T operator()(T a, T b) const {
     if constexpr (std::is_same_v<T, bool>)
@@ -42,6 +45,7 @@ struct multiply_function : promoting {
   }
 };
 struct divide_function : promoting {
+  static constexpr const char* name = "/";
   template <class T>
   HEDDLE_HOST_DEVICE T operator()(T a, T b) const {
     if constexpr (std::is_same_v<T, bool>)
@@ -53,6 +57,7 @@ struct divide_function : promoting {
   }
 };
 struct modulo_function : promoting {
+  static constexpr const char* name = "%";
   template <class T>
   HEDDLE_HOST_DEVICE T operator()(T a, T b) const {
     if constexpr (std::is_same_v<T, bool>)
@@ -64,6 +69,7 @@ struct modulo_function : promoting {
   }
 };
 struct remainder_function : promoting {
+  static constexpr const char* name = "remainder";
   template <class T>
   HEDDLE_HOST_DEVICE T operator()(T a, T b) const {
     if constexpr (std::is_same_v<T, bool>) {
@@ -77,6 +83,7 @@ struct remainder_function : promoting {
   }
 };
 struct floor_divide_function : promoting {
+  static constexpr const char* name = "floor_divide";
   template <class T>
   HEDDLE_HOST_DEVICE T operator()(T a, T b) const {
     if constexpr (std::is_same_v<T, bool>)
@@ -88,6 +95,7 @@ struct floor_divide_function : promoting {
   }
 };
 struct negate_function : promoting {
+  static constexpr const char* name = "unary -";
   template <class T>
   HEDDLE_HOST_DEVICE T operator()(T a) const {
     static_assert(!std::is_same_v<T, bool>, "-x of bool has no meaning: use !x, or cast<int> first");

@@ -9,36 +9,42 @@ namespace heddle {
 inline namespace HEDDLE_BUILD {
 
 struct equal_function : to_bool {
+  static constexpr const char* name = "==";
   template <class A, class B>
   HEDDLE_HOST_DEVICE bool operator()(A a, B b) const {
     return cmp_equal(a, b);
   }
 };
 struct not_equal_function : to_bool {
+  static constexpr const char* name = "!=";
   template <class A, class B>
   HEDDLE_HOST_DEVICE bool operator()(A a, B b) const {
     return cmp_not_equal(a, b);
   }
 };
 struct less_function : to_bool {
+  static constexpr const char* name = "<";
   template <class A, class B>
   HEDDLE_HOST_DEVICE bool operator()(A a, B b) const {
     return cmp_less(a, b);
   }
 };
 struct less_equal_function : to_bool {
+  static constexpr const char* name = "<=";
   template <class A, class B>
   HEDDLE_HOST_DEVICE bool operator()(A a, B b) const {
     return cmp_less_equal(a, b);
   }
 };
 struct greater_function : to_bool {
+  static constexpr const char* name = ">";
   template <class A, class B>
   HEDDLE_HOST_DEVICE bool operator()(A a, B b) const {
     return cmp_greater(a, b);
   }
 };
 struct greater_equal_function : to_bool {
+  static constexpr const char* name = ">=";
   template <class A, class B>
   HEDDLE_HOST_DEVICE bool operator()(A a, B b) const {
     return cmp_greater_equal(a, b);
@@ -94,18 +100,21 @@ requires AnyExpression<A, B>
 auto operator>=(A&& a, B&& b) { return comparison(greater_equal_function{}, std::forward<A>(a), std::forward<B>(b)); }
 
 struct logical_and_function : to_bool {
+  static constexpr const char* name = "&&";
   template <class A, class B>
   HEDDLE_HOST_DEVICE bool operator()(A a, B b) const {
     return static_cast<bool>(static_cast<int>(a != A(0)) & static_cast<int>(b != B(0)));
   }
 };
 struct logical_or_function : to_bool {
+  static constexpr const char* name = "||";
   template <class A, class B>
   HEDDLE_HOST_DEVICE bool operator()(A a, B b) const {
     return static_cast<bool>(static_cast<int>(a != A(0)) | static_cast<int>(b != B(0)));
   }
 };
 struct logical_not_function : to_bool {
+  static constexpr const char* name = "!";
   template <class A>
   HEDDLE_HOST_DEVICE bool operator()(A a) const {
     return !(a != A(0));
@@ -130,6 +139,7 @@ template <class T>
 inline constexpr bool has_bits_v = std::is_integral_v<T>;
 
 struct bit_and_function : promoting {
+  static constexpr const char* name = "&";
   template <class T>
   HEDDLE_HOST_DEVICE T operator()(T a, T b) const {
     static_assert(has_bits_v<T>, "& takes integers and bool");
@@ -137,6 +147,7 @@ struct bit_and_function : promoting {
   }
 };
 struct bit_or_function : promoting {
+  static constexpr const char* name = "|";
   template <class T>
   HEDDLE_HOST_DEVICE T operator()(T a, T b) const {
     static_assert(has_bits_v<T>, "| takes integers and bool");
@@ -144,6 +155,7 @@ struct bit_or_function : promoting {
   }
 };
 struct bit_xor_function : promoting {
+  static constexpr const char* name = "^";
   template <class T>
   HEDDLE_HOST_DEVICE T operator()(T a, T b) const {
     static_assert(has_bits_v<T>, "^ takes integers and bool");
@@ -151,6 +163,7 @@ struct bit_xor_function : promoting {
   }
 };
 struct bit_not_function : promoting {
+  static constexpr const char* name = "~";
   template <class T>
   HEDDLE_HOST_DEVICE T operator()(T a) const {
     static_assert(has_bits_v<T>, "~ takes integers and bool");
@@ -171,12 +184,14 @@ struct shifting {
   };
 };
 struct shift_left_function : shifting {
+  static constexpr const char* name = "<<";
   template <class T, class Count>
   HEDDLE_HOST_DEVICE T operator()(T a, Count count) const {
     return shift_left(a, count);
   }
 };
 struct shift_right_function : shifting {
+  static constexpr const char* name = ">>";
   template <class T, class Count>
   HEDDLE_HOST_DEVICE T operator()(T a, Count count) const {
     return shift_right(a, count);

@@ -13,6 +13,7 @@ inline namespace HEDDLE_BUILD {
 // Functors whose result has the operands' type.
 
 struct abs_function : promoting {
+  static constexpr const char* name = "abs";
   template <class T>
   HEDDLE_HOST_DEVICE T operator()(T x) const {
     if constexpr (std::is_same_v<T, bool> || std::is_unsigned_v<T>)
@@ -24,6 +25,7 @@ struct abs_function : promoting {
   }
 };
 struct sign_function : promoting {
+  static constexpr const char* name = "sign";
   template <class T>
   HEDDLE_HOST_DEVICE T operator()(T x) const {
     if constexpr (std::is_same_v<T, bool>)
@@ -37,6 +39,7 @@ struct sign_function : promoting {
   }
 };
 struct square_function : promoting {
+  static constexpr const char* name = "square";
   template <class T>
   HEDDLE_HOST_DEVICE T operator()(T x) const {
     if constexpr (std::is_same_v<T, bool>)
@@ -48,6 +51,7 @@ struct square_function : promoting {
   }
 };
 struct floor_function : promoting {
+  static constexpr const char* name = "floor";
   template <class T>
   HEDDLE_HOST_DEVICE T operator()(T x) const {
     if constexpr (std::is_integral_v<T>)
@@ -57,6 +61,7 @@ struct floor_function : promoting {
   }
 };
 struct ceil_function : promoting {
+  static constexpr const char* name = "ceil";
   template <class T>
   HEDDLE_HOST_DEVICE T operator()(T x) const {
     if constexpr (std::is_integral_v<T>)
@@ -66,6 +71,7 @@ struct ceil_function : promoting {
   }
 };
 struct round_function : promoting {
+  static constexpr const char* name = "round";
   template <class T>
   HEDDLE_HOST_DEVICE T operator()(T x) const {
     if constexpr (std::is_integral_v<T>)
@@ -75,6 +81,7 @@ struct round_function : promoting {
   }
 };
 struct trunc_function : promoting {
+  static constexpr const char* name = "trunc";
   template <class T>
   HEDDLE_HOST_DEVICE T operator()(T x) const {
     if constexpr (std::is_integral_v<T>)
@@ -85,6 +92,7 @@ struct trunc_function : promoting {
 };
 /// NaN wins over everything, as in NumPy's and PyTorch's maximum.
 struct maximum_function : promoting {
+  static constexpr const char* name = "maximum";
   template <class T>
   HEDDLE_HOST_DEVICE T operator()(T a, T b) const {
     if constexpr (std::is_integral_v<T>)
@@ -94,6 +102,7 @@ struct maximum_function : promoting {
   }
 };
 struct minimum_function : promoting {
+  static constexpr const char* name = "minimum";
   template <class T>
   HEDDLE_HOST_DEVICE T operator()(T a, T b) const {
     if constexpr (std::is_integral_v<T>)
@@ -104,6 +113,7 @@ struct minimum_function : promoting {
 };
 /// min(max(x, low), high): NaN stays, and high wins where the bounds cross.
 struct clamp_function : promoting {
+  static constexpr const char* name = "clamp";
   template <class T>
   HEDDLE_HOST_DEVICE T operator()(T x, T low, T high) const {
     return minimum_function{}(maximum_function{}(x, low), high);
@@ -113,12 +123,14 @@ struct clamp_function : promoting {
 // Functors whose result is floating.
 
 struct sqrt_function : to_floating {
+  static constexpr const char* name = "sqrt";
   template <class T>
   HEDDLE_HOST_DEVICE T operator()(T x) const {
     return std::sqrt(x);
   }
 };
 struct rsqrt_function : to_floating {
+  static constexpr const char* name = "rsqrt";
   template <class T>
   HEDDLE_HOST_DEVICE T operator()(T x) const {
 #if defined(__CUDA_ARCH__)
@@ -129,12 +141,14 @@ struct rsqrt_function : to_floating {
   }
 };
 struct reciprocal_function : to_floating {
+  static constexpr const char* name = "reciprocal";
   template <class T>
   HEDDLE_HOST_DEVICE T operator()(T x) const {
     return T(1) / x;
   }
 };
 struct exp_function : to_floating {
+  static constexpr const char* name = "exp";
   template <class T>
   HEDDLE_HOST_DEVICE T operator()(T x) const {
     return std::exp(x);
@@ -142,6 +156,7 @@ struct exp_function : to_floating {
   HEDDLE_ALWAYS_INLINE float on_host(float x) const { return on_cpu::exp_f32(x); }
 };
 struct log_function : to_floating {
+  static constexpr const char* name = "log";
   template <class T>
   HEDDLE_HOST_DEVICE T operator()(T x) const {
     return std::log(x);
@@ -149,6 +164,7 @@ struct log_function : to_floating {
   HEDDLE_ALWAYS_INLINE float on_host(float x) const { return on_cpu::log_f32(x); }
 };
 struct tanh_function : to_floating {
+  static constexpr const char* name = "tanh";
   template <class T>
   HEDDLE_HOST_DEVICE T operator()(T x) const {
     return std::tanh(x);
@@ -156,132 +172,154 @@ struct tanh_function : to_floating {
   HEDDLE_ALWAYS_INLINE float on_host(float x) const { return on_cpu::tanh_f32(x); }
 };
 struct cbrt_function : to_floating {
+  static constexpr const char* name = "cbrt";
   template <class T>
   HEDDLE_HOST_DEVICE T operator()(T x) const {
     return std::cbrt(x);
   }
 };
 struct exp2_function : to_floating {
+  static constexpr const char* name = "exp2";
   template <class T>
   HEDDLE_HOST_DEVICE T operator()(T x) const {
     return std::exp2(x);
   }
 };
 struct expm1_function : to_floating {
+  static constexpr const char* name = "expm1";
   template <class T>
   HEDDLE_HOST_DEVICE T operator()(T x) const {
     return std::expm1(x);
   }
 };
 struct log2_function : to_floating {
+  static constexpr const char* name = "log2";
   template <class T>
   HEDDLE_HOST_DEVICE T operator()(T x) const {
     return std::log2(x);
   }
 };
 struct log10_function : to_floating {
+  static constexpr const char* name = "log10";
   template <class T>
   HEDDLE_HOST_DEVICE T operator()(T x) const {
     return std::log10(x);
   }
 };
 struct log1p_function : to_floating {
+  static constexpr const char* name = "log1p";
   template <class T>
   HEDDLE_HOST_DEVICE T operator()(T x) const {
     return std::log1p(x);
   }
 };
 struct sin_function : to_floating {
+  static constexpr const char* name = "sin";
   template <class T>
   HEDDLE_HOST_DEVICE T operator()(T x) const {
     return std::sin(x);
   }
 };
 struct cos_function : to_floating {
+  static constexpr const char* name = "cos";
   template <class T>
   HEDDLE_HOST_DEVICE T operator()(T x) const {
     return std::cos(x);
   }
 };
 struct tan_function : to_floating {
+  static constexpr const char* name = "tan";
   template <class T>
   HEDDLE_HOST_DEVICE T operator()(T x) const {
     return std::tan(x);
   }
 };
 struct asin_function : to_floating {
+  static constexpr const char* name = "asin";
   template <class T>
   HEDDLE_HOST_DEVICE T operator()(T x) const {
     return std::asin(x);
   }
 };
 struct acos_function : to_floating {
+  static constexpr const char* name = "acos";
   template <class T>
   HEDDLE_HOST_DEVICE T operator()(T x) const {
     return std::acos(x);
   }
 };
 struct atan_function : to_floating {
+  static constexpr const char* name = "atan";
   template <class T>
   HEDDLE_HOST_DEVICE T operator()(T x) const {
     return std::atan(x);
   }
 };
 struct sinh_function : to_floating {
+  static constexpr const char* name = "sinh";
   template <class T>
   HEDDLE_HOST_DEVICE T operator()(T x) const {
     return std::sinh(x);
   }
 };
 struct cosh_function : to_floating {
+  static constexpr const char* name = "cosh";
   template <class T>
   HEDDLE_HOST_DEVICE T operator()(T x) const {
     return std::cosh(x);
   }
 };
 struct asinh_function : to_floating {
+  static constexpr const char* name = "asinh";
   template <class T>
   HEDDLE_HOST_DEVICE T operator()(T x) const {
     return std::asinh(x);
   }
 };
 struct acosh_function : to_floating {
+  static constexpr const char* name = "acosh";
   template <class T>
   HEDDLE_HOST_DEVICE T operator()(T x) const {
     return std::acosh(x);
   }
 };
 struct atanh_function : to_floating {
+  static constexpr const char* name = "atanh";
   template <class T>
   HEDDLE_HOST_DEVICE T operator()(T x) const {
     return std::atanh(x);
   }
 };
 struct erf_function : to_floating {
+  static constexpr const char* name = "erf";
   template <class T>
   HEDDLE_HOST_DEVICE T operator()(T x) const {
     return std::erf(x);
   }
 };
 struct erfc_function : to_floating {
+  static constexpr const char* name = "erfc";
   template <class T>
   HEDDLE_HOST_DEVICE T operator()(T x) const {
     return std::erfc(x);
   }
 };
 struct lgamma_function : to_floating {
+  static constexpr const char* name = "lgamma";
   template <class T>
   HEDDLE_HOST_DEVICE T operator()(T x) const {
     return std::lgamma(x);
   }
 };
 struct atan2_function : to_floating {
+  static constexpr const char* name = "atan2";
   template <class T>
   HEDDLE_HOST_DEVICE T operator()(T y, T x) const {
     return std::atan2(y, x);
   }
 };
 struct hypot_function : to_floating {
+  static constexpr const char* name = "hypot";
   template <class T>
   HEDDLE_HOST_DEVICE T operator()(T x, T y) const {
     return std::hypot(x, y);
@@ -290,6 +328,7 @@ struct hypot_function : to_floating {
 /// x to the power of y, in their common type; an integer power of an integer wraps, and negative exponents give 0 but
 /// for bases 1 and -1.
 struct pow_function : promoting {
+  static constexpr const char* name = "pow";
   template <class T>
   HEDDLE_HOST_DEVICE T operator()(T x, T y) const {
     if constexpr (std::is_same_v<T, bool>) {
@@ -313,6 +352,7 @@ struct pow_function : promoting {
 };
 /// a + t (b - a), exact at t = 1 from the side of b.
 struct lerp_function : to_floating {
+  static constexpr const char* name = "lerp";
   template <class T>
   HEDDLE_HOST_DEVICE T operator()(T a, T b, T t) const {
     return std::fabs(t) < T(0.5) ? a + t * (b - a) : b - (b - a) * (T(1) - t);
@@ -320,12 +360,14 @@ struct lerp_function : to_floating {
 };
 
 struct isnan_function : to_bool {
+  static constexpr const char* name = "isnan";
   template <class T>
   HEDDLE_HOST_DEVICE bool operator()(T x) const {
     return x != x;
   }
 };
 struct isinf_function : to_bool {
+  static constexpr const char* name = "isinf";
   template <class T>
   HEDDLE_HOST_DEVICE bool operator()(T x) const {
     if constexpr (std::is_integral_v<T>)
@@ -335,6 +377,7 @@ struct isinf_function : to_bool {
   }
 };
 struct isfinite_function : to_bool {
+  static constexpr const char* name = "isfinite";
   template <class T>
   HEDDLE_HOST_DEVICE bool operator()(T x) const {
     if constexpr (std::is_integral_v<T>)

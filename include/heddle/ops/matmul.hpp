@@ -34,12 +34,7 @@ class matmul_formula : public producer<matmul_formula<A, B>> {
       throw ShapeError(Message{} << "matmul: shapes " << a_.shape() << " and " << b_.shape() << ": the inner extents "
                                  << a_.shape()[A::rank - 1] << " and " << b_.shape()[has_columns ? B::rank - 2 : 0]
                                  << " differ");
-    try {
-      batches_ = batch_shape();
-    } catch (const ShapeError&) {
-      throw ShapeError(Message{} << "matmul: the batch axes of shapes " << a_.shape() << " and " << b_.shape()
-                                 << " can't be broadcast together");
-    }
+    batches_ = batch_shape();
   }
 
   Shape<rank> shape() const {
@@ -97,8 +92,12 @@ class matmul_formula : public producer<matmul_formula<A, B>> {
  private:
   Shape<batch_rank> batch_shape() const {
     Shape<batch_rank> batches = shape_of_ones<batch_rank>();
-    if constexpr (A::rank > 2) broadcast_into(batches, leading(a_.shape()));
-    if constexpr (B::rank > 2) broadcast_into(batches, leading(b_.shape()));
+    bool fits = true;
+    if constexpr (A::rank > 2) fits = broadcast_into(batches, leading(a_.shape()));
+    if constexpr (B::rank > 2) fits = fits && broadcast_into(batches, leading(b_.shape()));
+    if (!fits)
+      throw ShapeError(Message{} << "matmul: the batch axes of shapes " << a_.shape() << " and " << b_.shape()
+                                 << " can't be broadcast together");
     return batches;
   }
   template <int Rank>

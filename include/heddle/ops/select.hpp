@@ -7,6 +7,7 @@ namespace heddle {
 inline namespace HEDDLE_BUILD {
 
 struct where_function {
+  static constexpr const char* name = "where";
   template <class C, class A, class B>
   struct signature {
     using result = typename joint_tensor_type<A, B>::type;

@@ -192,9 +192,12 @@ __device__ inline void gemm_block(const Sink& sink, const gemm_shape& shape, con
   for (int i = 0; i < Tile::thread_rows; ++i) {
     __syncthreads();
 #pragma unroll
-    for (int j = 0; j < Tile::thread_columns; ++j) {
-      const int column = (j / vector * Tile::column_threads + thread_column) * vector + j % vector;
-      shared.out.line[thread_row * Tile::columns + column] = sum[0][j];
+    for (int j = 0; j < Tile::thread_columns / vector; ++j) {
+      staged_vector<Acc, vector> out;
+#pragma unroll
+      for (int v = 0; v < vector; ++v) out.value[v] = sum[0][j * vector + v];
+      const int column = (j * Tile::column_threads + thread_column) * vector;
+      *reinterpret_cast<staged_vector<Acc, vector>*>(&shared.out.line[thread_row * Tile::columns + column]) = out;
     }
 #pragma unroll
     for (int line = 1; line < Tile::thread_rows; ++line) {

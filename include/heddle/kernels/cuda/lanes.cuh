@@ -47,10 +47,11 @@ struct lane_layout {
   }
 };
 
-/// Combines the values of all threads that share a result; each of them gets the outcome, in an order that depends on
-/// the layout alone. `scratch` has a place for each thread; all threads of the block must call, and between two calls
-/// with the same scratch there must be a barrier. combine(left, right) changes left.
-template <class T, class Combine>
+/// Combines the values of all threads that share a result, in an order that depends on the layout alone. Everyone gets
+/// the outcome, or only the thread whose inner place is 0. `scratch` has a place for each thread; all threads of the
+/// block must call, and between two calls with the same scratch there must be a barrier. combine(left, right) changes
+/// left.
+template <bool Everyone, class T, class Combine>
 __device__ inline T combine_lanes(T value, const lane_layout& layout, T* scratch, Combine combine) {
   const int stride = layout.inner_fast ? 1 : layout.outer_lanes();
   const int span = stride << layout.log2_inner;
@@ -61,10 +62,12 @@ __device__ inline T combine_lanes(T value, const lane_layout& layout, T* scratch
     const int thread = static_cast<int>(threadIdx.x);
     if (thread % warp_size < stride) scratch[thread] = value;
     __syncthreads();
-    const int step = max(stride, warp_size);
-    const T* values = scratch + (layout.inner_fast ? thread & ~(span - 1) : layout.outer());
-    value = values[0];
-    for (int offset = step; offset < span; offset += step) combine(value, values[offset]);
+    if (Everyone || layout.inner() == 0) {
+      const int step = max(stride, warp_size);
+      const T* values = scratch + (layout.inner_fast ? thread & ~(span - 1) : layout.outer());
+      value = values[0];
+      for (int offset = step; offset < span; offset += step) combine(value, values[offset]);
+    }
   }
   return value;
 }
@@ -74,6 +77,13 @@ inline int log2_ceil(index_t count, int limit) {
   int n = 0;
   while (n < limit && (index_t{1} << n) < count) ++n;
   return n;
+}
+
+/// The grid of a kernel that does not stride: as many blocks as it takes. Beyond CUDA's limit of 2^31 - 1, which no
+/// output that fits a device's memory reaches, the launch fails.
+inline unsigned blocks_for(index_t count, index_t block) {
+  const index_t blocks = count / block + (count % block != 0);
+  return blocks < 0xffffffff ? static_cast<unsigned>(blocks) : 0xffffffffU;
 }
 
 inline index_t ceil_div(index_t a, index_t b) { return a / b + (a % b != 0); }

@@ -116,7 +116,7 @@ struct alignas(16) reduce_scratch {
 
 /// Block (x, y) reduces segment y of the results x * outer_lanes and following; with `parts` it leaves the state there.
 template <class Reduction, class Source, class Sink>
-__global__ void __launch_bounds__(reduce_max_threads)
+__global__ void __launch_bounds__(reduce_max_threads, 1)
     reduce_kernel(const __grid_constant__ Source source, const __grid_constant__ Sink sink, index_t outer_count,
                   index_t inner_count, const __grid_constant__ reduce_plan plan, typename Reduction::state* parts) {
   using State = typename Reduction::state;
@@ -124,49 +124,41 @@ __global__ void __launch_bounds__(reduce_max_threads)
   const index_t begin = static_cast<index_t>(blockIdx.y) * plan.segment;
   const int length = static_cast<int>(min(plan.segment, inner_count - begin));
   const int lane = plan.lanes.inner();
-  const index_t stride = static_cast<index_t>(gridDim.x) << plan.lanes.log2_outer;
-  for (index_t base = static_cast<index_t>(blockIdx.x) << plan.lanes.log2_outer; base < outer_count; base += stride) {
-    const index_t outer = base + plan.lanes.outer();
-    State state = Reduction::identity();
-    if (outer < outer_count) {
-      state = reduce_strided<Reduction>(source, source.at(outer), begin, lane, plan.lanes.inner_lanes(), length);
+  const index_t outer = (static_cast<index_t>(blockIdx.x) << plan.lanes.log2_outer) + plan.lanes.outer();
+  State state = Reduction::identity();
+  if (outer < outer_count) {
+    state = reduce_strided<Reduction>(source, source.at(outer), begin, lane, plan.lanes.inner_lanes(), length);
+  }
+  state = combine_lanes<false>(state, plan.lanes, scratch.states(),
+                               [](State& left, const State& right) { Reduction::combine(left, right); });
+  if (lane == 0 && outer < outer_count) {
+    if (parts != nullptr) {
+      parts[outer * plan.splits + blockIdx.y] = state;
+    } else {
+      sink.store(sink.at(outer), index_t{0}, index_t{0}, Reduction::finish(state, inner_count));
     }
-    state = combine_lanes(state, plan.lanes, scratch.states(),
-                          [](State& left, const State& right) { Reduction::combine(left, right); });
-    if (lane == 0 && outer < outer_count) {
-      if (parts != nullptr) {
-        parts[outer * plan.splits + blockIdx.y] = state;
-      } else {
-        sink.store(sink.at(outer), index_t{0}, index_t{0}, Reduction::finish(state, inner_count));
-      }
-    }
-    __syncthreads();
   }
 }
 
 /// Combines `splits` states a result, in order.
 template <class Reduction, class Sink>
-__global__ void __launch_bounds__(reduce_max_threads)
+__global__ void __launch_bounds__(reduce_max_threads, 1)
     combine_parts_kernel(const typename Reduction::state* __restrict__ parts, const __grid_constant__ Sink sink,
                          index_t outer_count, index_t inner_count, int splits, lane_layout lanes) {
   using State = typename Reduction::state;
   __shared__ reduce_scratch<State> scratch;
-  const index_t stride = static_cast<index_t>(gridDim.x) << lanes.log2_outer;
-  for (index_t base = static_cast<index_t>(blockIdx.x) << lanes.log2_outer; base < outer_count; base += stride) {
-    const index_t outer = base + lanes.outer();
-    State state = Reduction::identity();
-    if (outer < outer_count) {
+  const index_t outer = (static_cast<index_t>(blockIdx.x) << lanes.log2_outer) + lanes.outer();
+  State state = Reduction::identity();
+  if (outer < outer_count) {
 #pragma unroll 4
-      for (int i = lanes.inner(); i < splits; i += lanes.inner_lanes()) {
-        Reduction::combine(state, parts[outer * splits + i]);
-      }
+    for (int i = lanes.inner(); i < splits; i += lanes.inner_lanes()) {
+      Reduction::combine(state, parts[outer * splits + i]);
     }
-    state = combine_lanes(state, lanes, scratch.states(),
-                          [](State& left, const State& right) { Reduction::combine(left, right); });
-    if (lanes.inner() == 0 && outer < outer_count) {
-      sink.store(sink.at(outer), index_t{0}, index_t{0}, Reduction::finish(state, inner_count));
-    }
-    __syncthreads();
+  }
+  state = combine_lanes<false>(state, lanes, scratch.states(),
+                               [](State& left, const State& right) { Reduction::combine(left, right); });
+  if (lanes.inner() == 0 && outer < outer_count) {
+    sink.store(sink.at(outer), index_t{0}, index_t{0}, Reduction::finish(state, inner_count));
   }
 }
 
@@ -183,7 +175,7 @@ inline void reduce(const Source& source, const Sink& sink, index_t outer_count, 
     inner_fast = outer_count == 1 || source.inner_is_contiguous() || !source.outer_is_contiguous();
   }
   const reduce_plan plan = plan_reduce(outer_count, inner_count, inner_fast);
-  const unsigned blocks = grid_for(outer_count, plan.lanes.outer_lanes());
+  const unsigned blocks = blocks_for(outer_count, plan.lanes.outer_lanes());
   const dim3 threads(static_cast<unsigned>(plan.lanes.threads()));
   if (plan.splits == 1) {
     launch(reduce_kernel<Reduction, Source, Sink>, dim3(blocks), threads, 0, context, source, sink, outer_count,
@@ -197,8 +189,8 @@ inline void reduce(const Source& source, const Sink& sink, index_t outer_count, 
          source, sink, outer_count, inner_count, plan, states);
   const int inner = log2_ceil(plan.splits, 8);
   const lane_layout lanes{inner, 8 - inner, true};
-  launch(combine_parts_kernel<Reduction, Sink>, dim3(grid_for(outer_count, lanes.outer_lanes())), dim3(256), 0, context,
-         states, sink, outer_count, inner_count, plan.splits, lanes);
+  launch(combine_parts_kernel<Reduction, Sink>, dim3(blocks_for(outer_count, lanes.outer_lanes())), dim3(256), 0,
+         context, states, sink, outer_count, inner_count, plan.splits, lanes);
 }
 
 }  // namespace on_cuda

@@ -39,13 +39,13 @@ __device__ inline Value minus_infinity() {
 
 /// Loads the elements first, first + lanes, … of a row, Count of them; those beyond the row's end become -inf. Their
 /// addresses are clamped, not their loads skipped, so that all loads of a group are under way together.
-template <int Count, class Source, class Value>
-__device__ inline void load_group(const Source& source, const typename Source::Position& position, index_t first,
-                                  int lanes, index_t columns, Value* values) {
+template <int Count, class Source, class Index, class Value>
+__device__ inline void load_group(const Source& source, const typename Source::Position& position, Index first,
+                                  int lanes, Index columns, Value* values) {
 #pragma unroll
   for (int i = 0; i < Count; ++i) {
-    const index_t column = first + i * lanes;
-    const Value value = source.load(position, column < columns ? column : columns - 1);
+    const Index column = first + i * lanes;
+    const Value value = source.load(position, static_cast<index_t>(::min(column, columns - 1)));
     values[i] = column < columns ? value : minus_infinity<Value>();
   }
 }
@@ -72,7 +72,7 @@ __device__ inline void softmax_in_registers(const Source& source, const Sink& si
   Value greatest = x[0];
 #pragma unroll
   for (int i = 1; i < softmax_held; ++i) greatest = row_max(greatest, x[i]);
-  greatest = combine_lanes(greatest, layout, scratch[0], combine_max<Value>{});
+  greatest = combine_lanes<true>(greatest, layout, scratch[0], combine_max<Value>{});
 
   Value part[4] = {};
 #pragma unroll
@@ -85,15 +85,16 @@ __device__ inline void softmax_in_registers(const Source& source, const Sink& si
     }
   }
   Value sum = (part[0] + part[1]) + (part[2] + part[3]);
-  sum = combine_lanes(sum, layout, scratch[1], combine_sum<Value>{});
+  sum = combine_lanes<true>(sum, layout, scratch[1], combine_sum<Value>{});
   const Value scale = Log ? row_log(sum) : Value{1} / sum;
   if (columns > 0) {
     const typename Sink::Position position = sink.at(row);
 #pragma unroll
     for (int i = 0; i < softmax_held; ++i) {
       const int column = lane + i * lanes;
-      if (column < columns)
+      if (column < columns) {
         sink.store(position, index_t{0}, static_cast<index_t>(column), Log ? x[i] - scale : x[i] * scale);
+      }
     }
   }
 }
@@ -121,9 +122,9 @@ __device__ inline void softmax_in_passes(const Source& source, const Sink& sink,
     }
   }
   const Value own = greatest;
-  greatest = combine_lanes(greatest, layout, scratch[0], combine_max<Value>{});
+  greatest = combine_lanes<true>(greatest, layout, scratch[0], combine_max<Value>{});
   sum *= row_exp(own - greatest);
-  sum = combine_lanes(sum, layout, scratch[1], combine_sum<Value>{});
+  sum = combine_lanes<true>(sum, layout, scratch[1], combine_sum<Value>{});
   const Value scale = Log ? row_log(sum) : Value{1} / sum;
   if (columns > 0) {
     const typename Source::Position from = source.at(row);
@@ -143,21 +144,16 @@ __device__ inline void softmax_in_passes(const Source& source, const Sink& sink,
 }
 
 template <bool Log, class Source, class Sink>
-__global__ void __launch_bounds__(softmax_max_threads)
+__global__ void __launch_bounds__(softmax_max_threads, 1)
     softmax_kernel(const __grid_constant__ Source source, const __grid_constant__ Sink sink, index_t rows,
                    index_t columns, lane_layout layout) {
-  // Two places, used in turn: whoever writes to one knows by the barrier of the other that all have read it.
   __shared__ typename Source::value_type scratch[2][softmax_max_threads];
-  const bool held = columns <= static_cast<index_t>(softmax_held) << layout.log2_inner;
-  const index_t stride = static_cast<index_t>(gridDim.x) << layout.log2_outer;
-  for (index_t base = static_cast<index_t>(blockIdx.x) << layout.log2_outer; base < rows; base += stride) {
-    const index_t row = base + layout.outer();
-    const index_t own_columns = row < rows ? columns : 0;
-    if (held) {
-      softmax_in_registers<Log>(source, sink, row, static_cast<int>(own_columns), layout, scratch);
-    } else {
-      softmax_in_passes<Log>(source, sink, row, own_columns, layout, scratch);
-    }
+  const index_t row = (static_cast<index_t>(blockIdx.x) << layout.log2_outer) + layout.outer();
+  const index_t own_columns = row < rows ? columns : 0;
+  if (columns <= static_cast<index_t>(softmax_held) << layout.log2_inner) {
+    softmax_in_registers<Log>(source, sink, row, static_cast<int>(own_columns), layout, scratch);
+  } else {
+    softmax_in_passes<Log>(source, sink, row, own_columns, layout, scratch);
   }
 }
 
@@ -180,9 +176,9 @@ inline lane_layout plan_softmax(index_t rows, index_t columns, bool inner_fast) 
   return {inner, outer, false};
 }
 
-/// sink[row, j] = ::exp(source[row, j]) / sum over k of ::exp(source[row, k]), or its logarithm. A NaN makes its row NaN,
-/// and so does a row of nothing but -inf. A source that has the members inner_is_contiguous() and outer_is_contiguous()
-/// is read in that order.
+/// sink[row, j] = ::exp(source[row, j]) / sum over k of ::exp(source[row, k]), or its logarithm. A NaN makes its row
+/// NaN, and so does a row of nothing but -inf. A source that has the members inner_is_contiguous() and
+/// outer_is_contiguous() is read in that order.
 template <bool Log, class Source, class Sink>
 inline void softmax(const Source& source, const Sink& sink, index_t rows, index_t columns,
                     const launch_context& context) {
@@ -192,7 +188,7 @@ inline void softmax(const Source& source, const Sink& sink, index_t rows, index_
     inner_fast = source.inner_is_contiguous() || !source.outer_is_contiguous();
   }
   const lane_layout layout = plan_softmax(rows, columns, inner_fast);
-  launch(softmax_kernel<Log, Source, Sink>, dim3(grid_for(rows, layout.outer_lanes())),
+  launch(softmax_kernel<Log, Source, Sink>, dim3(blocks_for(rows, layout.outer_lanes())),
          dim3(static_cast<unsigned>(layout.threads())), 0, context, source, sink, rows, columns, layout);
 }
 

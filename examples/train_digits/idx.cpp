@@ -56,14 +56,14 @@ class GzipReader {
 };
 
 constexpr std::uint8_t idx_type_byte = 0x08;
+constexpr unsigned piece = 1 << 20;
 
 /// Reads exactly `size` bytes. They are asked for piece by piece, so a header that lies costs no memory.
 std::vector<std::uint8_t> read_exactly(GzipReader& reader, const std::string& path, std::int64_t size) {
-  constexpr std::int64_t piece = 1 << 20;
   std::vector<std::uint8_t> bytes;
   while (static_cast<std::int64_t>(bytes.size()) < size) {
     const auto have = bytes.size();
-    const auto wanted = static_cast<std::size_t>(std::min(piece, size - static_cast<std::int64_t>(have)));
+    const auto wanted = static_cast<std::size_t>(std::min<std::int64_t>(piece, size - static_cast<std::int64_t>(have)));
     bytes.resize(have + wanted);
     const std::size_t got = reader.read(bytes.data() + have, static_cast<unsigned>(wanted));
     if (got < wanted) {
@@ -108,9 +108,13 @@ IdxArray read_idx(const char* path, int axes) {
   }
 
   array.bytes = read_exactly(reader, path, size);
-  // This read also makes zlib compare the checksum at the end.
-  std::uint8_t extra = 0;
-  if (reader.read(&extra, 1) != 0) {
+  // Read on to the end, where zlib compares the checksum: a damaged file may well decompress to too much.
+  std::vector<std::uint8_t> extra(piece);
+  bool is_longer = false;
+  while (reader.read(extra.data(), piece) != 0) {
+    is_longer = true;
+  }
+  if (is_longer) {
     fail(path, "there is more data than the " + std::to_string(size) + " bytes that the header announces");
   }
   return array;

@@ -1,12 +1,11 @@
 // Reductions over the whole tensor, an axis or several axes. Maps below are computed on the way in, maps above on the
-// way out, in the same kernel. A reduction is a struct of this file's first part and a function of its last.
+// way out, in the same kernel. A reduction is a struct in ops/reductions.hpp and a function here.
 #pragma once
-
-#include <limits>
 
 #include "heddle/expr/producer.hpp"
 #include "heddle/kernels/cpu/reduce.hpp"
 #include "heddle/ops/map.hpp"
+#include "heddle/ops/reductions.hpp"
 #if HEDDLE_CUDA_COMPILER
 #include "heddle/kernels/cuda/reduce.cuh"
 #endif
@@ -14,210 +13,50 @@
 namespace heddle {
 inline namespace HEDDLE_BUILD {
 
-// Variables, because device code may read a constant but not call numeric_limits' functions.
-template <class T>
-inline constexpr T lowest_value = std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity()
-                                                                       : std::numeric_limits<T>::lowest();
-template <class T>
-inline constexpr T greatest_value = std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity()
-                                                                         : std::numeric_limits<T>::max();
-template <>
-inline constexpr bool lowest_value<bool> = false;
-template <>
-inline constexpr bool greatest_value<bool> = true;
+/// What may stand behind the operand of a reduction: an axis, several, keep_dims.
+template <class A>
+inline constexpr bool is_reduction_argument_v = std::is_same_v<A, keep_dims_t>;
+template <int A>
+inline constexpr bool is_reduction_argument_v<axis_t<A>> = true;
+template <int... A>
+inline constexpr bool is_reduction_argument_v<axes_t<A...>> = true;
+template <class... A>
+concept ReductionArguments = (is_reduction_argument_v<A> && ...);
 
-/// The sum. Integers and bool add up in int64, half and bfloat16 in float.
-template <class T>
-struct sum_reduction {
-  using input = compute_type<T>;
-  using state = accumulator_type<T>;
-  using result = state;
-  using element = sum_result_t<T>;
-  static constexpr const char* name = "sum";
-  static constexpr bool has_identity = true;
-  static HEDDLE_HOST_DEVICE state identity() { return state{}; }
-  static HEDDLE_HOST_DEVICE void accumulate(state& total, input value, index_t) {
-    if constexpr (std::is_integral_v<state>)
-      total = wrapping_add(total, static_cast<state>(value));
-    else
-      total += value;
-  }
-  static HEDDLE_HOST_DEVICE void combine(state& left, const state& right) {
-    if constexpr (std::is_integral_v<state>)
-      left = wrapping_add(left, right);
-    else
-      left += right;
-  }
-  static HEDDLE_HOST_DEVICE result finish(const state& total, index_t) { return total; }
-};
-
-/// The sum over the count; float for integers; NaN of nothing.
-template <class T>
-struct mean_reduction : sum_reduction<T> {
-  using state = typename sum_reduction<T>::state;
-  using element = float_result_t<T>;
-  using result = compute_type<element>;
-  static constexpr const char* name = "mean";
-  static HEDDLE_HOST_DEVICE result finish(const state& total, index_t count) {
-    if constexpr (std::is_integral_v<state>)
-      return static_cast<result>(static_cast<double>(total) / static_cast<double>(count));
-    else
-      return total / static_cast<result>(count);
-  }
-};
-
-/// The product. Integers and bool multiply in int64.
-template <class T>
-struct prod_reduction {
-  using input = compute_type<T>;
-  using state = accumulator_type<T>;
-  using result = state;
-  using element = sum_result_t<T>;
-  static constexpr const char* name = "prod";
-  static constexpr bool has_identity = true;
-  static HEDDLE_HOST_DEVICE state identity() { return state{1}; }
-  static HEDDLE_HOST_DEVICE void accumulate(state& total, input value, index_t) {
-    combine(total, static_cast<state>(value));
-  }
-  static HEDDLE_HOST_DEVICE void combine(state& left, const state& right) {
-    if constexpr (std::is_integral_v<state>)
-      left = wrapping_multiply(left, right);
-    else
-      left *= right;
-  }
-  static HEDDLE_HOST_DEVICE result finish(const state& total, index_t) { return total; }
-};
-
-/// The greatest element; NaN if there is one.
-template <class T>
-struct max_reduction {
-  using input = compute_type<T>;
-  using state = input;
-  using result = input;
-  using element = T;
-  static constexpr const char* name = "max";
-  static constexpr bool has_identity = false;
-  static HEDDLE_HOST_DEVICE state identity() { return lowest_value<state>; }
-  static HEDDLE_HOST_DEVICE void accumulate(state& greatest, input value, index_t) { combine(greatest, value); }
-  static HEDDLE_HOST_DEVICE void combine(state& left, const state& right) {
-    if constexpr (std::is_integral_v<state>)
-      left = left < right ? right : left;
-    else
-      left = left > right || left != left ? left : right;
-  }
-  static HEDDLE_HOST_DEVICE result finish(const state& greatest, index_t) { return greatest; }
-};
-
-/// The least element; NaN if there is one.
-template <class T>
-struct min_reduction {
-  using input = compute_type<T>;
-  using state = input;
-  using result = input;
-  using element = T;
-  static constexpr const char* name = "min";
-  static constexpr bool has_identity = false;
-  static HEDDLE_HOST_DEVICE state identity() { return greatest_value<state>; }
-  static HEDDLE_HOST_DEVICE void accumulate(state& least, input value, index_t) { combine(least, value); }
-  static HEDDLE_HOST_DEVICE void combine(state& left, const state& right) {
-    if constexpr (std::is_integral_v<state>)
-      left = right < left ? right : left;
-    else
-      left = left < right || left != left ? left : right;
-  }
-  static HEDDLE_HOST_DEVICE result finish(const state& least, index_t) { return least; }
-};
-
-/// Where the greatest (Sign 1) or least (Sign -1) element is: the first of equals, the first NaN.
-template <class T, int Sign>
-struct position_reduction {
-  using input = compute_type<T>;
-  struct state {
-    input value;
-    index_t position;
-  };
-  using result = std::int64_t;
-  using element = std::int64_t;
-  static constexpr const char* name = Sign > 0 ? "argmax" : "argmin";
-  static constexpr bool has_identity = false;
-  static HEDDLE_HOST_DEVICE state identity() {
-    return {Sign > 0 ? lowest_value<input> : greatest_value<input>, INT64_MAX};
-  }
-  static HEDDLE_HOST_DEVICE void accumulate(state& best, input value, index_t position) {
-    combine(best, state{value, position});
-  }
-  static HEDDLE_HOST_DEVICE void combine(state& left, const state& right) {
-    const bool left_nan = left.value != left.value;
-    const bool right_nan = right.value != right.value;
-    const bool equal = left.value == right.value || (left_nan && right_nan);
-    const bool greater = Sign > 0 ? right.value > left.value : right.value < left.value;
-    const bool better = equal ? right.position < left.position : (right_nan || (!left_nan && greater));
-    left.value = better ? right.value : left.value;
-    left.position = better ? right.position : left.position;
-  }
-  static HEDDLE_HOST_DEVICE result finish(const state& best, index_t) { return best.position; }
-};
-template <class T>
-using argmax_reduction = position_reduction<T, 1>;
-template <class T>
-using argmin_reduction = position_reduction<T, -1>;
-
-/// Whether any element is not 0.
-template <class T>
-struct any_reduction {
-  using input = compute_type<T>;
-  using state = bool;
-  using result = bool;
-  using element = bool;
-  static constexpr const char* name = "any";
-  static constexpr bool has_identity = true;
-  static HEDDLE_HOST_DEVICE state identity() { return false; }
-  static HEDDLE_HOST_DEVICE void accumulate(state& found, input value, index_t) { found = found || value != input(0); }
-  static HEDDLE_HOST_DEVICE void combine(state& left, const state& right) { left = left || right; }
-  static HEDDLE_HOST_DEVICE result finish(const state& found, index_t) { return found; }
-};
-
-/// Whether all elements are not 0.
-template <class T>
-struct all_reduction {
-  using input = compute_type<T>;
-  using state = bool;
-  using result = bool;
-  using element = bool;
-  static constexpr const char* name = "all";
-  static constexpr bool has_identity = true;
-  static HEDDLE_HOST_DEVICE state identity() { return true; }
-  static HEDDLE_HOST_DEVICE void accumulate(state& every, input value, index_t) { every = every && value != input(0); }
-  static HEDDLE_HOST_DEVICE void combine(state& left, const state& right) { left = left && right; }
-  static HEDDLE_HOST_DEVICE result finish(const state& every, index_t) { return every; }
-};
-
-/// How many elements are not 0.
-template <class T>
-struct count_reduction {
-  using input = compute_type<T>;
-  using state = std::int64_t;
-  using result = std::int64_t;
-  using element = std::int64_t;
-  static constexpr const char* name = "count_nonzero";
-  static constexpr bool has_identity = true;
-  static HEDDLE_HOST_DEVICE state identity() { return 0; }
-  static HEDDLE_HOST_DEVICE void accumulate(state& count, input value, index_t) { count += value != input(0) ? 1 : 0; }
-  static HEDDLE_HOST_DEVICE void combine(state& left, const state& right) { left += right; }
-  static HEDDLE_HOST_DEVICE result finish(const state& count, index_t) { return count; }
-};
-
-/// Which axes of a rank are reduced, as bits; no axes named means all.
 template <int Rank, int... A>
-consteval unsigned reduced_axes() {
+consteval unsigned axes_mask(axes_t<A...>) {
   unsigned mask = 0;
   ((mask |= 1U << normalized_axis<A, Rank>()), ...);
-  if constexpr (sizeof...(A) == 0) mask = (1U << Rank) - 1;
   return mask;
 }
+template <int Rank, int A>
+consteval unsigned axes_mask(axis_t<A>) {
+  return 1U << normalized_axis<A, Rank>();
+}
+template <int Rank, class Other>
+consteval unsigned axes_mask(Other) {
+  return 0;
+}
+/// Which axes of a rank are reduced, as bits; no axes named means all.
+template <int Rank, class... A>
+consteval unsigned reduced_axes() {
+  const unsigned mask = (axes_mask<Rank>(A{}) | ... | 0U);
+  return mask == 0 ? (1U << Rank) - 1 : mask;
+}
+template <class... A>
+inline constexpr bool keeps_dims_v = (std::is_same_v<A, keep_dims_t> || ...);
+
 constexpr int count_axes(unsigned mask) {
   int count = 0;
   for (; mask != 0; mask &= mask - 1) ++count;
+  return count;
+}
+/// How many elements of a shape are reduced to one.
+template <int Rank>
+constexpr index_t reduced_count(const Shape<Rank>& shape, unsigned mask) {
+  index_t count = 1;
+  for (int i = 0; i < Rank; ++i)
+    if (((mask >> i) & 1U) != 0) count *= shape[i];
   return count;
 }
 
@@ -230,9 +69,10 @@ class reduce_formula : public producer<reduce_formula<R, Operand, Mask, Keep>> {
   static constexpr int rank = Keep ? Operand::rank : Operand::rank - count_axes(Mask);
   static constexpr producer_work work = producer_work::reduction;
 
-  explicit reduce_formula(Operand operand) : operand_(std::move(operand)) {
+  explicit reduce_formula(Operand operand, const R& reduction = {})
+      : operand_(std::move(operand)), reduction_(reduction) {
     if constexpr (!R::has_identity) {
-      if (reduced_count() == 0 && shape().size() > 0)
+      if (reduces_nothing())
         throw ShapeError(Message{} << R::name << " of no elements: shape " << operand_.shape()
                                    << " has an empty reduced axis");
     }
@@ -251,6 +91,8 @@ class reduce_formula : public producer<reduce_formula<R, Operand, Mask, Keep>> {
     return shape;
   }
   device_type device() const { return operand_.device(); }
+  /// Whether there are results, but no elements to make them of.
+  bool reduces_nothing() const { return reduced_count(operand_.shape(), Mask) == 0 && shape().size() > 0; }
   template <class Visit>
   void for_each_tensor(Visit&& visit, bool = false) const {
     operand_.for_each_tensor(visit, true);
@@ -263,114 +105,154 @@ class reduce_formula : public producer<reduce_formula<R, Operand, Mask, Keep>> {
       for (int i = 0; i < Operand::rank; ++i) inner[i] = ((Mask >> i) & 1U) != 0;
       using From = std::remove_cvref_t<decltype(from)>;
       const index_t outer_count = shape().size();
-      const index_t inner_count = reduced_count();
+      const index_t inner_count = reduced_count(operand_.shape(), Mask);
       if constexpr (runs_here<device_type>() && std::is_same_v<device_type, Cpu>) {
         on_cpu::reduce<R>(on_cpu::source<From>(from, inner), on_cpu::sink<Bound>(bound, -1, -1), outer_count,
-                          inner_count);
+                          inner_count, reduction_);
       } else {
 #if HEDDLE_CUDA_COMPILER
         on_cuda::reduce<R>(on_cuda::source<From>(from, inner), on_cuda::sink<Bound>(bound, -1, -1), outer_count,
-                           inner_count, on_cuda::current_context(device().index, R::name));
+                           inner_count, on_cuda::current_context(device().index, R::name), reduction_);
 #endif
       }
     });
   }
 
  private:
-  index_t reduced_count() const {
-    index_t count = 1;
-    for (int i = 0; i < Operand::rank; ++i)
-      if (((Mask >> i) & 1U) != 0) count *= operand_.shape()[i];
-    return count;
-  }
-
   Operand operand_;
+  [[no_unique_address]] R reduction_;
 };
 
-template <template <class> class Reduction, unsigned Mask, bool Keep, class X>
-auto reduction_of(X&& x) {
+/// The reduction of x over the axes that the arguments name.
+template <template <class> class Reduction, class... A, class X>
+auto reduce_over(X&& x, Reduction<typename std::remove_cvref_t<X>::value_type> reduction = {}) {
   using Node = formula_of_t<X&&>;
-  return reduce_formula<Reduction<typename Node::value_type>, Node, Mask, Keep>(as_formula(std::forward<X>(x)));
+  return reduce_formula<decltype(reduction), Node, reduced_axes<Node::rank, A...>(), keeps_dims_v<A...>>(
+      as_formula(std::forward<X>(x)), reduction);
 }
-
-/// The four ways to say which axes: all, one, several; and whether they stay with extent 1.
-template <template <class> class Reduction, class X>
-auto reduce_over(X&& x) {
-  return reduction_of<Reduction, reduced_axes<std::remove_cvref_t<X>::rank>(), false>(std::forward<X>(x));
-}
-template <template <class> class Reduction, class X, int A>
-auto reduce_over(X&& x, axis_t<A>) {
-  return reduction_of<Reduction, reduced_axes<std::remove_cvref_t<X>::rank, A>(), false>(std::forward<X>(x));
-}
-template <template <class> class Reduction, class X, int... A>
-auto reduce_over(X&& x, axes_t<A...>) {
-  return reduction_of<Reduction, reduced_axes<std::remove_cvref_t<X>::rank, A...>(), false>(std::forward<X>(x));
-}
-template <template <class> class Reduction, class X>
-auto reduce_over(X&& x, keep_dims_t) {
-  return reduction_of<Reduction, reduced_axes<std::remove_cvref_t<X>::rank>(), true>(std::forward<X>(x));
-}
-template <template <class> class Reduction, class X, int A>
-auto reduce_over(X&& x, axis_t<A>, keep_dims_t) {
-  return reduction_of<Reduction, reduced_axes<std::remove_cvref_t<X>::rank, A>(), true>(std::forward<X>(x));
-}
-template <template <class> class Reduction, class X, int... A>
-auto reduce_over(X&& x, axes_t<A...>, keep_dims_t) {
-  return reduction_of<Reduction, reduced_axes<std::remove_cvref_t<X>::rank, A...>(), true>(std::forward<X>(x));
-}
-
-/// What may stand behind the operand of a reduction.
-template <class A>
-inline constexpr bool is_reduction_argument_v = std::is_same_v<A, keep_dims_t>;
-template <int A>
-inline constexpr bool is_reduction_argument_v<axis_t<A>> = true;
-template <int... A>
-inline constexpr bool is_reduction_argument_v<axes_t<A...>> = true;
-template <class... A>
-concept ReductionArguments = (is_reduction_argument_v<A> && ...);
 
 /// The sum of all elements, or over an axis or axes. Integers and bool give int64. Of nothing: 0.
 /// Example: `hd::sum(x)`, `hd::sum(x, hd::axis<1>)`, `hd::sum(x, hd::axes<0, 2>, hd::keep_dims)`.
 template <Expression X, class... A>
 requires ReductionArguments<A...>
-auto sum(X&& x, A... over) { return reduce_over<sum_reduction>(std::forward<X>(x), over...); }
+auto sum(X&& x, A...) { return reduce_over<sum_reduction, A...>(std::forward<X>(x)); }
 /// The arithmetic mean; float for integers; NaN of nothing. Example: `hd::mean(x, hd::axis<0>)`.
 template <Expression X, class... A>
 requires ReductionArguments<A...>
-auto mean(X&& x, A... over) { return reduce_over<mean_reduction>(std::forward<X>(x), over...); }
+auto mean(X&& x, A...) { return reduce_over<mean_reduction, A...>(std::forward<X>(x)); }
 /// The product. Integers and bool give int64. Of nothing: 1.
 template <Expression X, class... A>
 requires ReductionArguments<A...>
-auto prod(X&& x, A... over) { return reduce_over<prod_reduction>(std::forward<X>(x), over...); }
+auto prod(X&& x, A...) { return reduce_over<prod_reduction, A...>(std::forward<X>(x)); }
 /// The greatest element; NaN if there is one. Throws ShapeError for an empty axis. Example: `hd::max(x, hd::axis<-1>)`.
 template <Expression X, class... A>
 requires ReductionArguments<A...>
-auto max(X&& x, A... over) { return reduce_over<max_reduction>(std::forward<X>(x), over...); }
+auto max(X&& x, A...) { return reduce_over<max_reduction, A...>(std::forward<X>(x)); }
 /// The least element; NaN if there is one. Throws ShapeError for an empty axis.
 template <Expression X, class... A>
 requires ReductionArguments<A...>
-auto min(X&& x, A... over) { return reduce_over<min_reduction>(std::forward<X>(x), over...); }
+auto min(X&& x, A...) { return reduce_over<min_reduction, A...>(std::forward<X>(x)); }
 /// The index of the greatest element as int64, the first of equals, the first NaN; over several axes the flat row-major
 /// index. Throws ShapeError for an empty axis. Example: `labels = hd::argmax(scores, hd::axis<1>)`.
 template <Expression X, class... A>
 requires ReductionArguments<A...>
-auto argmax(X&& x, A... over) { return reduce_over<argmax_reduction>(std::forward<X>(x), over...); }
+auto argmax(X&& x, A...) { return reduce_over<argmax_reduction, A...>(std::forward<X>(x)); }
 /// The index of the least element, as argmax.
 template <Expression X, class... A>
 requires ReductionArguments<A...>
-auto argmin(X&& x, A... over) { return reduce_over<argmin_reduction>(std::forward<X>(x), over...); }
+auto argmin(X&& x, A...) { return reduce_over<argmin_reduction, A...>(std::forward<X>(x)); }
 /// Whether any element is true (not 0; NaN is true). Of nothing: false. Example: `if (hd::any(x < 0).item()) …`
 template <Expression X, class... A>
 requires ReductionArguments<A...>
-auto any(X&& x, A... over) { return reduce_over<any_reduction>(std::forward<X>(x), over...); }
+auto any(X&& x, A...) { return reduce_over<any_reduction, A...>(std::forward<X>(x)); }
 /// Whether all elements are true. Of nothing: true. Example: `if (hd::all(a == b).item()) …`
 template <Expression X, class... A>
 requires ReductionArguments<A...>
-auto all(X&& x, A... over) { return reduce_over<all_reduction>(std::forward<X>(x), over...); }
+auto all(X&& x, A...) { return reduce_over<all_reduction, A...>(std::forward<X>(x)); }
 /// How many elements are not 0, as int64.
 template <Expression X, class... A>
 requires ReductionArguments<A...>
-auto count_nonzero(X&& x, A... over) { return reduce_over<count_reduction>(std::forward<X>(x), over...); }
+auto count_nonzero(X&& x, A...) { return reduce_over<count_reduction, A...>(std::forward<X>(x)); }
+
+/// log(sum(exp(x))) without overflow; float for integers. Of nothing, or of nothing but -inf: -inf; with an inf: inf.
+/// Example: `hd::logsumexp(scores, hd::axis<1>)`.
+template <Expression X, class... A>
+requires ReductionArguments<A...>
+auto logsumexp(X&& x, A...) { return reduce_over<logsumexp_reduction, A...>(std::forward<X>(x)); }
+
+/// The square root of the sum of squares; float for integers. Of nothing: 0. Example: `hd::norm(x, hd::axis<-1>)`.
+template <Expression X, class... A>
+requires ReductionArguments<A...>
+auto norm(X&& x, A...) { return reduce_over<norm2_reduction, A...>(std::forward<X>(x)); }
+/// sum(|x|^order)^(1 / order); the greatest and the least |x| for the orders inf and -inf, how many elements are not 0
+/// for order 0. NaN stays. Throws ShapeError for an empty axis if the order is inf or negative.
+/// Example: `hd::norm(x, 1, hd::axis<1>, hd::keep_dims)`.
+template <Expression X, ScalarArgument P, class... A>
+requires ReductionArguments<A...>
+auto norm(X&& x, P order, A...) {
+  using Node = std::remove_cvref_t<X>;
+  const norm_reduction<typename Node::value_type> reduction(static_cast<double>(order));
+  auto formula = reduce_over<norm_reduction, A...>(std::forward<X>(x), reduction);
+  if (!reduction.takes_nothing() && formula.reduces_nothing())
+    throw ShapeError(Message{} << "norm of no elements: an order that is infinite or negative needs one");
+  return formula;
+}
+
+/// What the sum of squared distances is divided by: count - correction. 1, the default, is for samples; 0 for whole
+/// populations. Example: `hd::var(x, hd::axis<0>, hd::correction{0})`.
+struct correction {
+  double value = 1;
+};
+template <>
+inline constexpr bool is_reduction_argument_v<correction> = true;
+
+constexpr double correction_of() { return 1; }
+template <class First, class... Rest>
+constexpr double correction_of(const First& first, const Rest&... rest) {
+  if constexpr (std::is_same_v<First, correction>)
+    return first.value;
+  else
+    return correction_of(rest...);
+}
+
+/// The variance, or its square root, as an element of type T.
+template <class T, bool Root>
+struct from_squares {
+  double divisor;
+  template <class Squares>
+  struct signature {
+    using result = T;
+    using argument = void;
+  };
+  template <class Real>
+  HEDDLE_HOST_DEVICE Real operator()(Real squares) const {
+    const Real variance = squares / static_cast<Real>(divisor);
+    if constexpr (Root)
+      return std::sqrt(variance);
+    else
+      return variance;
+  }
+};
+template <bool Root, class... A, class X>
+auto spread_over(X&& x, double corrected) {
+  using T = float_result_t<typename std::remove_cvref_t<X>::value_type>;
+  constexpr unsigned mask = reduced_axes<std::remove_cvref_t<X>::rank, A...>();
+  const double divisor = static_cast<double>(reduced_count(x.shape(), mask)) - corrected;
+  auto squares = reduce_over<squares_reduction, A...>(std::forward<X>(x));
+  return map_formula(from_squares<T, Root>{divisor > 0 ? divisor : 0.0}, std::move(squares));
+}
+
+/// The variance: the mean of the squared distances from the mean, by default of a sample (correction 1: divided by
+/// count - 1); float for integers. Computed in one pass that loses no digits to a large mean. Where count - correction
+/// is not positive it is divided by 0, as PyTorch does: NaN, or inf where elements differ. Of nothing: NaN. Example:
+/// `hd::var(x)`, `hd::var(x, hd::axes<0, 2>, hd::keep_dims, hd::correction{0})`.
+template <Expression X, class... A>
+requires ReductionArguments<A...>
+auto var(X&& x, A... arguments) { return spread_over<false, A...>(std::forward<X>(x), correction_of(arguments...)); }
+/// The standard deviation, the square root of var; correction 1 by default. Example: `hd::stddev(x, hd::axis<0>)`.
+template <Expression X, class... A>
+requires ReductionArguments<A...>
+auto stddev(X&& x, A... arguments) { return spread_over<true, A...>(std::forward<X>(x), correction_of(arguments...)); }
 
 }  // namespace HEDDLE_BUILD
 }  // namespace heddle

@@ -34,7 +34,7 @@ class pairwise {
   static constexpr int most_levels = 48;
 
   /// `levels`: memory for Width states for each level; log2(number of states) + 1 levels are used.
-  HEDDLE_ALWAYS_INLINE explicit pairwise(State* levels) : levels_(levels) {}
+  HEDDLE_ALWAYS_INLINE pairwise(const Reduction& reduction, State* levels) : reduction_(reduction), levels_(levels) {}
 
   /// Adds the next Width states, which are overwritten.
   HEDDLE_ALWAYS_INLINE void push(State* states) {
@@ -59,10 +59,10 @@ class pairwise {
 
  private:
   /// The earlier states stand on the left.
-  static HEDDLE_ALWAYS_INLINE void merge(const State* left, const State* right, State* to) {
+  HEDDLE_ALWAYS_INLINE void merge(const State* left, const State* right, State* to) const {
     for (int i = 0; i < Width; ++i) {
       State both = left[i];
-      Reduction::combine(both, right[i]);
+      reduction_.combine(both, right[i]);
       to[i] = both;
     }
   }
@@ -70,6 +70,7 @@ class pairwise {
     for (int i = 0; i < Width; ++i) to[i] = from[i];
   }
 
+  [[no_unique_address]] Reduction reduction_;
   State* const levels_;
   std::uint64_t pushed_ = 0;
 };
@@ -87,6 +88,7 @@ HEDDLE_ALWAYS_INLINE void load_inner(const Source& source, const typename Source
 /// Reduces elements begin to end of one group to `result`.
 template <class Reduction, class Source>
 struct reduce_range {
+  Reduction reduction;
   const Source& source;
   index_t outer, begin, end;
   typename Reduction::state& result;
@@ -98,13 +100,13 @@ struct reduce_range {
       typename Source::value_type values[chunk];
       const int count = static_cast<int>(end - begin);
       load_inner(source, position, begin, values, count);
-      State state = Reduction::identity();
+      State state = reduction.identity();
       for (int j = 0; j < count; ++j) accumulate(state, values[j], begin + j);
       result = state;
       return;
     }
     State levels[pairwise<Reduction, 1>::most_levels];
-    pairwise<Reduction, 1> blocks(levels);
+    pairwise<Reduction, 1> blocks(reduction, levels);
     for (index_t i = begin; i < end; i += reduce_block) {
       State state = block(position, i, end - i < reduce_block ? end : i + reduce_block);
       blocks.push(&state);
@@ -114,15 +116,15 @@ struct reduce_range {
 
  private:
   using Input = typename Reduction::input;
-  static HEDDLE_ALWAYS_INLINE void accumulate(typename Reduction::state& state, typename Source::value_type value,
-                                              index_t position) {
-    Reduction::accumulate(state, static_cast<Input>(value), position);
+  HEDDLE_ALWAYS_INLINE void accumulate(typename Reduction::state& state, typename Source::value_type value,
+                                       index_t position) const {
+    reduction.accumulate(state, static_cast<Input>(value), position);
   }
 
   HEDDLE_ALWAYS_INLINE typename Reduction::state block(const typename Source::Position& position, index_t i,
                                                        index_t last) const {
     typename Reduction::state lanes[chunk];
-    for (int j = 0; j < chunk; ++j) lanes[j] = Reduction::identity();
+    for (int j = 0; j < chunk; ++j) lanes[j] = reduction.identity();
     typename Source::value_type values[chunk];
     for (; i + chunk <= last; i += chunk) {
       load_inner(source, position, i, values, chunk);
@@ -134,7 +136,7 @@ struct reduce_range {
       for (int j = 0; j < count; ++j) accumulate(lanes[j], values[j], i + j);
     }
     for (int half = chunk / 2; half > 0; half /= 2)
-      for (int j = 0; j < half; ++j) Reduction::combine(lanes[j], lanes[j + half]);
+      for (int j = 0; j < half; ++j) reduction.combine(lanes[j], lanes[j + half]);
     return lanes[0];
   }
 };
@@ -142,6 +144,7 @@ struct reduce_range {
 /// Reduces rows begin to end of up to reduce_columns neighbouring groups to `results`, of which `count` count.
 template <class Reduction, class Source>
 struct reduce_columns_range {
+  Reduction reduction;
   const Source& source;
   index_t outer;
   int count;
@@ -152,10 +155,10 @@ struct reduce_columns_range {
   HEDDLE_ALWAYS_INLINE void operator()() const {
     typename Source::Position positions[reduce_columns / chunk] = {};
     for (int c = 0; c < count; c += chunk) positions[c / chunk] = source.at(outer + c);
-    pairwise<Reduction, reduce_columns> blocks(levels);
+    pairwise<Reduction, reduce_columns> blocks(reduction, levels);
     for (index_t i = begin; i < end; i += reduce_rows) {
       const index_t last = end - i < reduce_rows ? end : i + reduce_rows;
-      for (int c = 0; c < reduce_columns; ++c) results[c] = Reduction::identity();
+      for (int c = 0; c < reduce_columns; ++c) results[c] = reduction.identity();
       for (index_t row = i; row < last; ++row)
         for (int c = 0; c < count; c += chunk) add_chunk(positions[c / chunk], row, c);
       blocks.push(results);
@@ -170,10 +173,10 @@ struct reduce_columns_range {
     typename Reduction::state* const states = results + first;
     if (count - first >= chunk) {
       source.load_outer_chunk(position, row, values, chunk);
-      for (int j = 0; j < chunk; ++j) Reduction::accumulate(states[j], static_cast<Input>(values[j]), row);
+      for (int j = 0; j < chunk; ++j) reduction.accumulate(states[j], static_cast<Input>(values[j]), row);
     } else {
       source.load_outer_chunk(position, row, values, count - first);
-      for (int j = 0; j < count - first; ++j) Reduction::accumulate(states[j], static_cast<Input>(values[j]), row);
+      for (int j = 0; j < count - first; ++j) reduction.accumulate(states[j], static_cast<Input>(values[j]), row);
     }
   }
 };
@@ -181,26 +184,29 @@ struct reduce_columns_range {
 /// Stores results of neighbouring groups.
 template <class Reduction, class Sink>
 struct store_results {
+  Reduction reduction;
   const Sink& sink;
   index_t outer, count;
   const typename Reduction::state* states;
   index_t inner_count;
 
   HEDDLE_ALWAYS_INLINE void operator()() const {
-    for (index_t i = 0; i < count; ++i) sink.store(sink.at(outer + i), 0, 0, Reduction::finish(states[i], inner_count));
+    for (index_t i = 0; i < count; ++i) sink.store(sink.at(outer + i), 0, 0, reduction.finish(states[i], inner_count));
   }
 };
 
 /// Group by group: the elements of a group are read in order.
 template <class Reduction, class Source, class Sink>
-void reduce_by_groups(const Source& source, const Sink& sink, index_t outer_count, index_t inner_count) {
+void reduce_by_groups(const Reduction& reduction, const Source& source, const Sink& sink, index_t outer_count,
+                      index_t inner_count) {
   using State = typename Reduction::state;
   if (outer_count >= reduce_many || inner_count <= reduce_part) {
     parallel_for(outer_count, reduce_serial / (inner_count + 8) + 1, [&](index_t begin, index_t end) {
       for (index_t outer = begin; outer < end; ++outer) {
-        State state = Reduction::identity();
-        if (inner_count > 0) vectorised(reduce_range<Reduction, Source>{source, outer, 0, inner_count, state});
-        vectorised(store_results<Reduction, Sink>{sink, outer, 1, &state, inner_count});
+        State state = reduction.identity();
+        if (inner_count > 0)
+          vectorised(reduce_range<Reduction, Source>{reduction, source, outer, 0, inner_count, state});
+        vectorised(store_results<Reduction, Sink>{reduction, sink, outer, 1, &state, inner_count});
       }
     });
     return;
@@ -211,24 +217,25 @@ void reduce_by_groups(const Source& source, const Sink& sink, index_t outer_coun
     for (index_t i = begin; i < end; ++i) {
       const index_t first = i % parts * reduce_part;
       const index_t last = inner_count - first < reduce_part ? inner_count : first + reduce_part;
-      State state = Reduction::identity();
-      vectorised(reduce_range<Reduction, Source>{source, i / parts, first, last, state});
+      State state = reduction.identity();
+      vectorised(reduce_range<Reduction, Source>{reduction, source, i / parts, first, last, state});
       states[i] = state;
     }
   });
   for (index_t outer = 0; outer < outer_count; ++outer) {
     State levels[pairwise<Reduction, 1>::most_levels];
-    pairwise<Reduction, 1> all(levels);
+    pairwise<Reduction, 1> all(reduction, levels);
     for (index_t part = 0; part < parts; ++part) all.push(states + outer * parts + part);
-    State state = Reduction::identity();
+    State state = reduction.identity();
     all.finish(&state);
-    store_results<Reduction, Sink>{sink, outer, 1, &state, inner_count}();
+    store_results<Reduction, Sink>{reduction, sink, outer, 1, &state, inner_count}();
   }
 }
 
 /// Many neighbouring groups side by side: row after row of them is read in order.
 template <class Reduction, class Source, class Sink>
-void reduce_by_columns(const Source& source, const Sink& sink, index_t outer_count, index_t inner_count) {
+void reduce_by_columns(const Reduction& reduction, const Source& source, const Sink& sink, index_t outer_count,
+                       index_t inner_count) {
   using State = typename Reduction::state;
   const index_t tiles = (outer_count - 1) / reduce_columns + 1;
   const index_t width = outer_count < reduce_columns ? outer_count : reduce_columns;
@@ -253,10 +260,11 @@ void reduce_by_columns(const Source& source, const Sink& sink, index_t outer_cou
       const index_t first = i % parts * part_rows;
       const index_t last = inner_count - first < part_rows ? inner_count : first + part_rows;
       State* const results = parts == 1 ? own : part_states + i * reduce_columns;
-      vectorised(reduce_columns_range<Reduction, Source>{source, tile * reduce_columns, tile_width(tile), first, last,
-                                                         results, levels});
+      vectorised(reduce_columns_range<Reduction, Source>{reduction, source, tile * reduce_columns, tile_width(tile),
+                                                         first, last, results, levels});
       if (parts == 1)
-        vectorised(store_results<Reduction, Sink>{sink, tile * reduce_columns, tile_width(tile), results, inner_count});
+        vectorised(store_results<Reduction, Sink>{reduction, sink, tile * reduce_columns, tile_width(tile), results,
+                                                  inner_count});
     }
   });
   if (parts == 1) return;
@@ -265,24 +273,26 @@ void reduce_by_columns(const Source& source, const Sink& sink, index_t outer_cou
     for (index_t step = 1; step < parts; step *= 2)
       for (index_t part = 0; part + step < parts; part += 2 * step)
         for (int c = 0; c < reduce_columns; ++c)
-          Reduction::combine(states[part * reduce_columns + c], states[(part + step) * reduce_columns + c]);
-    vectorised(store_results<Reduction, Sink>{sink, tile * reduce_columns, tile_width(tile), states, inner_count});
+          reduction.combine(states[part * reduce_columns + c], states[(part + step) * reduce_columns + c]);
+    vectorised(
+        store_results<Reduction, Sink>{reduction, sink, tile * reduce_columns, tile_width(tile), states, inner_count});
   }
 }
 
 /// One result from each of outer_count groups of inner_count elements: sink.store(sink.at(outer), 0, 0, result) once
-/// for each. Reduction::combine must not mind the order of its arguments, save by the positions it was given.
+/// for each. reduction.combine must not mind the order of its arguments, save by the positions it was given.
 ///
 /// Example: `on_cpu::reduce<sum_reduction<float>>(source, sink, rows, columns);`
 template <class Reduction, class Source, class Sink>
-void reduce(const Source& source, const Sink& sink, index_t outer_count, index_t inner_count) {
+void reduce(const Source& source, const Sink& sink, index_t outer_count, index_t inner_count,
+            const Reduction& reduction = {}) {
   if (outer_count <= 0) return;
   if constexpr (requires { source.outer_is_contiguous(); }) {
     constexpr index_t few = 8;  // groups that would leave most lanes empty
     if (outer_count >= few && inner_count > 1 && source.outer_is_contiguous())
-      return reduce_by_columns<Reduction>(source, sink, outer_count, inner_count);
+      return reduce_by_columns(reduction, source, sink, outer_count, inner_count);
   }
-  reduce_by_groups<Reduction>(source, sink, outer_count, inner_count);
+  reduce_by_groups(reduction, source, sink, outer_count, inner_count);
 }
 
 }  // namespace on_cpu

@@ -68,42 +68,42 @@ inline reduce_plan plan_reduce(index_t outer_count, index_t inner_count, bool in
 /// each into a state of its own, and a state takes a bounded run of elements before it is combined: long float sums
 /// keep their precision.
 template <class Reduction, class Source>
-__device__ inline typename Reduction::state reduce_strided(const Source& source,
+__device__ inline typename Reduction::state reduce_strided(const Reduction& reduction, const Source& source,
                                                            const typename Source::Position& position, index_t begin,
                                                            int first, int step, int length) {
   using State = typename Reduction::state;
   using Input = typename Reduction::input;
   constexpr int unroll = 4, run = 64;
-  State total = Reduction::identity();
+  State total = reduction.identity();
   int i = first;
   while (i + (unroll - 1) * step < length) {
     const int end = min(length, i + run * unroll * step);
     State part[unroll];
 #pragma unroll
-    for (int u = 0; u < unroll; ++u) part[u] = Reduction::identity();
+    for (int u = 0; u < unroll; ++u) part[u] = reduction.identity();
 #pragma unroll 1
     for (; i + (unroll - 1) * step < end; i += unroll * step) {
       Input value[unroll];
 #pragma unroll
       for (int u = 0; u < unroll; ++u) value[u] = static_cast<Input>(source.load(position, begin + (i + u * step)));
 #pragma unroll
-      for (int u = 0; u < unroll; ++u) Reduction::accumulate(part[u], value[u], begin + (i + u * step));
+      for (int u = 0; u < unroll; ++u) reduction.accumulate(part[u], value[u], begin + (i + u * step));
     }
 #pragma unroll
     for (int width = 1; width < unroll; width *= 2) {
 #pragma unroll
-      for (int u = 0; u < unroll; u += 2 * width) Reduction::combine(part[u], part[u + width]);
+      for (int u = 0; u < unroll; u += 2 * width) reduction.combine(part[u], part[u + width]);
     }
-    Reduction::combine(total, part[0]);
+    reduction.combine(total, part[0]);
   }
   if (i + step < length) {
     const Input left = static_cast<Input>(source.load(position, begin + i));
     const Input right = static_cast<Input>(source.load(position, begin + (i + step)));
-    Reduction::accumulate(total, left, begin + i);
-    Reduction::accumulate(total, right, begin + (i + step));
+    reduction.accumulate(total, left, begin + i);
+    reduction.accumulate(total, right, begin + (i + step));
     i += 2 * step;
   }
-  if (i < length) Reduction::accumulate(total, static_cast<Input>(source.load(position, begin + i)), begin + i);
+  if (i < length) reduction.accumulate(total, static_cast<Input>(source.load(position, begin + i)), begin + i);
   return total;
 }
 
@@ -117,25 +117,26 @@ struct alignas(16) reduce_scratch {
 /// Block (x, y) reduces segment y of the results x * outer_lanes and following; with `parts` it leaves the state there.
 template <class Reduction, class Source, class Sink>
 __global__ void __launch_bounds__(reduce_max_threads, 1)
-    reduce_kernel(const __grid_constant__ Source source, const __grid_constant__ Sink sink, index_t outer_count,
-                  index_t inner_count, const __grid_constant__ reduce_plan plan, typename Reduction::state* parts) {
+    reduce_kernel(const __grid_constant__ Reduction reduction, const __grid_constant__ Source source,
+                  const __grid_constant__ Sink sink, index_t outer_count, index_t inner_count,
+                  const __grid_constant__ reduce_plan plan, typename Reduction::state* parts) {
   using State = typename Reduction::state;
   __shared__ reduce_scratch<State> scratch;
   const index_t begin = static_cast<index_t>(blockIdx.y) * plan.segment;
   const int length = static_cast<int>(min(plan.segment, inner_count - begin));
   const int lane = plan.lanes.inner();
   const index_t outer = (static_cast<index_t>(blockIdx.x) << plan.lanes.log2_outer) + plan.lanes.outer();
-  State state = Reduction::identity();
+  State state = reduction.identity();
   if (outer < outer_count) {
-    state = reduce_strided<Reduction>(source, source.at(outer), begin, lane, plan.lanes.inner_lanes(), length);
+    state = reduce_strided(reduction, source, source.at(outer), begin, lane, plan.lanes.inner_lanes(), length);
   }
   state = combine_lanes<false>(state, plan.lanes, scratch.states(),
-                               [](State& left, const State& right) { Reduction::combine(left, right); });
+                               [&](State& left, const State& right) { reduction.combine(left, right); });
   if (lane == 0 && outer < outer_count) {
     if (parts != nullptr) {
       parts[outer * plan.splits + blockIdx.y] = state;
     } else {
-      sink.store(sink.at(outer), index_t{0}, index_t{0}, Reduction::finish(state, inner_count));
+      sink.store(sink.at(outer), index_t{0}, index_t{0}, reduction.finish(state, inner_count));
     }
   }
 }
@@ -143,22 +144,23 @@ __global__ void __launch_bounds__(reduce_max_threads, 1)
 /// Combines `splits` states a result, in order.
 template <class Reduction, class Sink>
 __global__ void __launch_bounds__(reduce_max_threads, 1)
-    combine_parts_kernel(const typename Reduction::state* __restrict__ parts, const __grid_constant__ Sink sink,
+    combine_parts_kernel(const __grid_constant__ Reduction reduction,
+                         const typename Reduction::state* __restrict__ parts, const __grid_constant__ Sink sink,
                          index_t outer_count, index_t inner_count, int splits, lane_layout lanes) {
   using State = typename Reduction::state;
   __shared__ reduce_scratch<State> scratch;
   const index_t outer = (static_cast<index_t>(blockIdx.x) << lanes.log2_outer) + lanes.outer();
-  State state = Reduction::identity();
+  State state = reduction.identity();
   if (outer < outer_count) {
 #pragma unroll 4
     for (int i = lanes.inner(); i < splits; i += lanes.inner_lanes()) {
-      Reduction::combine(state, parts[outer * splits + i]);
+      reduction.combine(state, parts[outer * splits + i]);
     }
   }
   state = combine_lanes<false>(state, lanes, scratch.states(),
-                               [](State& left, const State& right) { Reduction::combine(left, right); });
+                               [&](State& left, const State& right) { reduction.combine(left, right); });
   if (lanes.inner() == 0 && outer < outer_count) {
-    sink.store(sink.at(outer), index_t{0}, index_t{0}, Reduction::finish(state, inner_count));
+    sink.store(sink.at(outer), index_t{0}, index_t{0}, reduction.finish(state, inner_count));
   }
 }
 
@@ -167,7 +169,7 @@ __global__ void __launch_bounds__(reduce_max_threads, 1)
 /// outer_is_contiguous() is read in that order.
 template <class Reduction, class Source, class Sink>
 inline void reduce(const Source& source, const Sink& sink, index_t outer_count, index_t inner_count,
-                   const launch_context& context) {
+                   const launch_context& context, const Reduction& reduction = {}) {
   using State = typename Reduction::state;
   if (outer_count <= 0) return;
   bool inner_fast = true;
@@ -178,19 +180,19 @@ inline void reduce(const Source& source, const Sink& sink, index_t outer_count, 
   const unsigned blocks = blocks_for(outer_count, plan.lanes.outer_lanes());
   const dim3 threads(static_cast<unsigned>(plan.lanes.threads()));
   if (plan.splits == 1) {
-    launch(reduce_kernel<Reduction, Source, Sink>, dim3(blocks), threads, 0, context, source, sink, outer_count,
-           inner_count, plan, nullptr);
+    launch(reduce_kernel<Reduction, Source, Sink>, dim3(blocks), threads, 0, context, reduction, source, sink,
+           outer_count, inner_count, plan, nullptr);
     return;
   }
   const std::size_t count = static_cast<std::size_t>(outer_count) * static_cast<std::size_t>(plan.splits);
   const StorageHandle parts(cuda::allocate(count * sizeof(State), Cuda{context.device}));
   State* const states = static_cast<State*>(parts->data);
   launch(reduce_kernel<Reduction, Source, Sink>, dim3(blocks, static_cast<unsigned>(plan.splits)), threads, 0, context,
-         source, sink, outer_count, inner_count, plan, states);
+         reduction, source, sink, outer_count, inner_count, plan, states);
   const int inner = log2_ceil(plan.splits, 8);
   const lane_layout lanes{inner, 8 - inner, true};
   launch(combine_parts_kernel<Reduction, Sink>, dim3(blocks_for(outer_count, lanes.outer_lanes())), dim3(256), 0,
-         context, states, sink, outer_count, inner_count, plan.splits, lanes);
+         context, reduction, states, sink, outer_count, inner_count, plan.splits, lanes);
 }
 
 }  // namespace on_cuda

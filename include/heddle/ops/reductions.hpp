@@ -1,0 +1,381 @@
+// What the reductions of ops/reduce.hpp do with elements. A reduction is a trivially copyable struct: `input` is what
+// it takes, `state` what it keeps, `result` what it gives (then rounded to `element`); identity() starts, accumulate()
+// takes one element, combine() joins two states, finish() is told how many elements there were. Members may be static.
+#pragma once
+
+#include <cmath>
+#include <limits>
+
+#include "heddle/core/dtype.hpp"
+#include "heddle/core/shape.hpp"
+#include "heddle/kernels/cpu/fast_math.hpp"
+
+namespace heddle {
+inline namespace HEDDLE_BUILD {
+
+// Variables, because device code may read a constant but not call numeric_limits' functions.
+template <class T>
+inline constexpr T lowest_value = std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity()
+                                                                       : std::numeric_limits<T>::lowest();
+template <class T>
+inline constexpr T greatest_value = std::numeric_limits<T>::has_infinity ? std::numeric_limits<T>::infinity()
+                                                                         : std::numeric_limits<T>::max();
+template <>
+inline constexpr bool lowest_value<bool> = false;
+template <>
+inline constexpr bool greatest_value<bool> = true;
+
+/// The sum. Integers and bool add up in int64, half and bfloat16 in float.
+template <class T>
+struct sum_reduction {
+  using input = compute_type<T>;
+  using state = accumulator_type<T>;
+  using result = state;
+  using element = sum_result_t<T>;
+  static constexpr const char* name = "sum";
+  static constexpr bool has_identity = true;
+  static HEDDLE_HOST_DEVICE state identity() { return state{}; }
+  static HEDDLE_HOST_DEVICE void accumulate(state& total, input value, index_t) {
+    if constexpr (std::is_integral_v<state>)
+      total = wrapping_add(total, static_cast<state>(value));
+    else
+      total += value;
+  }
+  static HEDDLE_HOST_DEVICE void combine(state& left, const state& right) {
+    if constexpr (std::is_integral_v<state>)
+      left = wrapping_add(left, right);
+    else
+      left += right;
+  }
+  static HEDDLE_HOST_DEVICE result finish(const state& total, index_t) { return total; }
+};
+
+/// The sum over the count; float for integers; NaN of nothing.
+template <class T>
+struct mean_reduction : sum_reduction<T> {
+  using state = typename sum_reduction<T>::state;
+  using element = float_result_t<T>;
+  using result = compute_type<element>;
+  static constexpr const char* name = "mean";
+  static HEDDLE_HOST_DEVICE result finish(const state& total, index_t count) {
+    if constexpr (std::is_integral_v<state>)
+      return static_cast<result>(static_cast<double>(total) / static_cast<double>(count));
+    else
+      return total / static_cast<result>(count);
+  }
+};
+
+/// The product. Integers and bool multiply in int64.
+template <class T>
+struct prod_reduction {
+  using input = compute_type<T>;
+  using state = accumulator_type<T>;
+  using result = state;
+  using element = sum_result_t<T>;
+  static constexpr const char* name = "prod";
+  static constexpr bool has_identity = true;
+  static HEDDLE_HOST_DEVICE state identity() { return state{1}; }
+  static HEDDLE_HOST_DEVICE void accumulate(state& total, input value, index_t) {
+    combine(total, static_cast<state>(value));
+  }
+  static HEDDLE_HOST_DEVICE void combine(state& left, const state& right) {
+    if constexpr (std::is_integral_v<state>)
+      left = wrapping_multiply(left, right);
+    else
+      left *= right;
+  }
+  static HEDDLE_HOST_DEVICE result finish(const state& total, index_t) { return total; }
+};
+
+/// The greatest element; NaN if there is one.
+template <class T>
+struct max_reduction {
+  using input = compute_type<T>;
+  using state = input;
+  using result = input;
+  using element = T;
+  static constexpr const char* name = "max";
+  static constexpr bool has_identity = false;
+  static HEDDLE_HOST_DEVICE state identity() { return lowest_value<state>; }
+  static HEDDLE_HOST_DEVICE void accumulate(state& greatest, input value, index_t) { combine(greatest, value); }
+  static HEDDLE_HOST_DEVICE void combine(state& left, const state& right) {
+    if constexpr (std::is_integral_v<state>)
+      left = left < right ? right : left;
+    else
+      left = left > right || left != left ? left : right;
+  }
+  static HEDDLE_HOST_DEVICE result finish(const state& greatest, index_t) { return greatest; }
+};
+
+/// The least element; NaN if there is one.
+template <class T>
+struct min_reduction {
+  using input = compute_type<T>;
+  using state = input;
+  using result = input;
+  using element = T;
+  static constexpr const char* name = "min";
+  static constexpr bool has_identity = false;
+  static HEDDLE_HOST_DEVICE state identity() { return greatest_value<state>; }
+  static HEDDLE_HOST_DEVICE void accumulate(state& least, input value, index_t) { combine(least, value); }
+  static HEDDLE_HOST_DEVICE void combine(state& left, const state& right) {
+    if constexpr (std::is_integral_v<state>)
+      left = right < left ? right : left;
+    else
+      left = left < right || left != left ? left : right;
+  }
+  static HEDDLE_HOST_DEVICE result finish(const state& least, index_t) { return least; }
+};
+
+/// Where the greatest (Sign 1) or least (Sign -1) element is: the first of equals, the first NaN.
+template <class T, int Sign>
+struct position_reduction {
+  using input = compute_type<T>;
+  struct state {
+    input value;
+    index_t position;
+  };
+  using result = std::int64_t;
+  using element = std::int64_t;
+  static constexpr const char* name = Sign > 0 ? "argmax" : "argmin";
+  static constexpr bool has_identity = false;
+  static HEDDLE_HOST_DEVICE state identity() {
+    return {Sign > 0 ? lowest_value<input> : greatest_value<input>, INT64_MAX};
+  }
+  static HEDDLE_HOST_DEVICE void accumulate(state& best, input value, index_t position) {
+    combine(best, state{value, position});
+  }
+  static HEDDLE_HOST_DEVICE void combine(state& left, const state& right) {
+    const bool left_nan = left.value != left.value;
+    const bool right_nan = right.value != right.value;
+    const bool equal = left.value == right.value || (left_nan && right_nan);
+    const bool greater = Sign > 0 ? right.value > left.value : right.value < left.value;
+    const bool better = equal ? right.position < left.position : (right_nan || (!left_nan && greater));
+    left.value = better ? right.value : left.value;
+    left.position = better ? right.position : left.position;
+  }
+  static HEDDLE_HOST_DEVICE result finish(const state& best, index_t) { return best.position; }
+};
+template <class T>
+using argmax_reduction = position_reduction<T, 1>;
+template <class T>
+using argmin_reduction = position_reduction<T, -1>;
+
+/// Whether any element is not 0.
+template <class T>
+struct any_reduction {
+  using input = compute_type<T>;
+  using state = bool;
+  using result = bool;
+  using element = bool;
+  static constexpr const char* name = "any";
+  static constexpr bool has_identity = true;
+  static HEDDLE_HOST_DEVICE state identity() { return false; }
+  static HEDDLE_HOST_DEVICE void accumulate(state& found, input value, index_t) { found = found || value != input(0); }
+  static HEDDLE_HOST_DEVICE void combine(state& left, const state& right) { left = left || right; }
+  static HEDDLE_HOST_DEVICE result finish(const state& found, index_t) { return found; }
+};
+
+/// Whether all elements are not 0.
+template <class T>
+struct all_reduction {
+  using input = compute_type<T>;
+  using state = bool;
+  using result = bool;
+  using element = bool;
+  static constexpr const char* name = "all";
+  static constexpr bool has_identity = true;
+  static HEDDLE_HOST_DEVICE state identity() { return true; }
+  static HEDDLE_HOST_DEVICE void accumulate(state& every, input value, index_t) { every = every && value != input(0); }
+  static HEDDLE_HOST_DEVICE void combine(state& left, const state& right) { left = left && right; }
+  static HEDDLE_HOST_DEVICE result finish(const state& every, index_t) { return every; }
+};
+
+/// How many elements are not 0.
+template <class T>
+struct count_reduction {
+  using input = compute_type<T>;
+  using state = std::int64_t;
+  using result = std::int64_t;
+  using element = std::int64_t;
+  static constexpr const char* name = "count_nonzero";
+  static constexpr bool has_identity = true;
+  static HEDDLE_HOST_DEVICE state identity() { return 0; }
+  static HEDDLE_HOST_DEVICE void accumulate(state& count, input value, index_t) { count += value != input(0) ? 1 : 0; }
+  static HEDDLE_HOST_DEVICE void combine(state& left, const state& right) { left += right; }
+  static HEDDLE_HOST_DEVICE result finish(const state& count, index_t) { return count; }
+};
+
+/// How many elements there are, and what is known of their distribution: `sum` is of the distances from `shift` (the
+/// first element), `squares` of the squared distances from their mean.
+template <class Real>
+struct moments {
+  Real shift, sum, squares, count;
+  HEDDLE_HOST_DEVICE Real mean() const { return shift + sum / count; }
+};
+
+/// The sum of the squared distances from the mean, in one pass and without cancellation: Youngs and Cramer's update,
+/// Chan's combination ("Updating Formulae and a Pairwise Algorithm for Computing Sample Variances", 1979). Distances
+/// are taken from the first element, so that a mean far from 0 costs no digits. Integers are taken in double.
+template <class T>
+struct squares_reduction {
+  using input = compute_type<T>;
+  using real =
+      std::conditional_t<(kind_of<T> != kind::floating && sizeof(T) > 2), double, accumulator_type<float_result_t<T>>>;
+  using state = moments<real>;
+  using result = real;
+  using element = real;
+  static constexpr const char* name = "var";
+  static constexpr bool has_identity = true;
+  static HEDDLE_HOST_DEVICE state identity() { return {}; }
+  static HEDDLE_HOST_DEVICE void accumulate(state& all, input value, index_t) {
+    const real x = static_cast<real>(value);
+    all.shift = all.count == real{0} ? x : all.shift;
+    const real distance = x - all.shift;
+    const real before = all.count;
+    all.count += real{1};
+    all.sum += distance;
+    const real error = all.count * distance - all.sum;
+    all.squares += quotient(error * error, all.count * (before > real{0} ? before : real{1}));
+  }
+  static HEDDLE_HOST_DEVICE void combine(state& left, const state& right) {
+    if (right.count == real{0}) return;
+    if (left.count == real{0}) {
+      left = right;
+      return;
+    }
+    const real apart = right.shift - left.shift;
+    const real count = left.count + right.count;
+    const real between = apart + right.sum / right.count - left.sum / left.count;
+    left.squares += right.squares + between * between * left.count * (right.count / count);
+    left.sum += right.sum + apart * right.count;
+    left.count = count;
+  }
+  static HEDDLE_HOST_DEVICE result finish(const state& all, index_t) { return all.squares; }
+
+ private:
+  /// A quotient that need not be rounded correctly.
+  static HEDDLE_HOST_DEVICE real quotient(real x, real y) {
+#if defined(__CUDA_ARCH__)
+    if constexpr (std::is_same_v<real, float>) return __fdividef(x, y);
+#endif
+    return x / y;
+  }
+};
+
+/// log(sum(exp(x))), the greatest element kept apart so that nothing overflows.
+template <class T>
+struct logsumexp_reduction {
+  using input = compute_type<T>;
+  using real = accumulator_type<float_result_t<T>>;
+  struct state {
+    real greatest, sum;
+  };
+  using result = real;
+  using element = float_result_t<T>;
+  static constexpr const char* name = "logsumexp";
+  static constexpr bool has_identity = true;
+  static HEDDLE_HOST_DEVICE state identity() { return {lowest_value<real>, real{0}}; }
+  static HEDDLE_HOST_DEVICE void accumulate(state& all, input value, index_t) {
+    const real x = static_cast<real>(value);
+    const real distance = x - all.greatest;
+    // Of two equal infinities the distance is NaN.
+    const real smaller = x == all.greatest ? real{1} : power(distance > real{0} ? -distance : distance);
+    all.sum = distance > real{0} ? all.sum * smaller + real{1} : all.sum + smaller;
+    all.greatest = distance > real{0} ? x : all.greatest;
+  }
+  static HEDDLE_HOST_DEVICE void combine(state& left, const state& right) {
+    const real distance = right.greatest - left.greatest;
+    const real smaller = right.greatest == left.greatest ? real{1} : power(distance > real{0} ? -distance : distance);
+    left.sum = distance > real{0} ? left.sum * smaller + right.sum : left.sum + right.sum * smaller;
+    left.greatest = distance > real{0} ? right.greatest : left.greatest;
+  }
+  static HEDDLE_HOST_DEVICE result finish(const state& all, index_t) { return all.greatest + std::log(all.sum); }
+
+ private:
+  static HEDDLE_HOST_DEVICE real power(real x) {
+#if !defined(__CUDA_ARCH__)
+    if constexpr (std::is_same_v<real, float>) return on_cpu::exp_f32(x);
+#endif
+    return std::exp(x);
+  }
+};
+
+/// The square root of the sum of squares.
+template <class T>
+struct norm2_reduction {
+  using input = compute_type<T>;
+  using real = accumulator_type<float_result_t<T>>;
+  using state = real;
+  using result = real;
+  using element = float_result_t<T>;
+  static constexpr const char* name = "norm";
+  static constexpr bool has_identity = true;
+  static HEDDLE_HOST_DEVICE state identity() { return real{0}; }
+  static HEDDLE_HOST_DEVICE void accumulate(state& total, input value, index_t) {
+    total += static_cast<real>(value) * static_cast<real>(value);
+  }
+  static HEDDLE_HOST_DEVICE void combine(state& left, const state& right) { left += right; }
+  static HEDDLE_HOST_DEVICE result finish(const state& total, index_t) { return std::sqrt(total); }
+};
+
+/// The norm of an order that is known at run time.
+template <class T>
+struct norm_reduction {
+  using input = compute_type<T>;
+  using real = accumulator_type<float_result_t<T>>;
+  using state = real;
+  using result = real;
+  using element = float_result_t<T>;
+  static constexpr const char* name = "norm";
+  static constexpr bool has_identity = true;
+  enum class term { not_zero, magnitude, square, power, greatest, least };
+
+  term kind = term::square;
+  real order = 2;
+
+  norm_reduction() = default;
+  explicit norm_reduction(double p)
+      : kind(p == 0                         ? term::not_zero
+             : p == 1                       ? term::magnitude
+             : p == 2                       ? term::square
+             : p == greatest_value<double>  ? term::greatest
+             : p == -greatest_value<double> ? term::least
+                                            : term::power),
+        order(static_cast<real>(p)) {}
+  /// Whether the norm of nothing is a number.
+  bool takes_nothing() const { return order >= 0 && kind != term::greatest; }
+
+  HEDDLE_HOST_DEVICE state identity() const { return kind == term::least ? greatest_value<real> : real{0}; }
+  HEDDLE_HOST_DEVICE void accumulate(state& total, input value, index_t) const {
+    const real size = std::fabs(static_cast<real>(value));
+    switch (kind) {
+      case term::not_zero:
+        total += size == real{0} ? real{0} : real{1};
+        break;
+      case term::square:
+        total += size * size;
+        break;
+      case term::power:
+        total += std::pow(size, order);
+        break;
+      default:
+        combine(total, size);
+    }
+  }
+  HEDDLE_HOST_DEVICE void combine(state& left, const state& right) const {
+    if (kind == term::greatest)
+      left = left > right || left != left ? left : right;
+    else if (kind == term::least)
+      left = left < right || left != left ? left : right;
+    else
+      left += right;
+  }
+  HEDDLE_HOST_DEVICE result finish(const state& total, index_t) const {
+    if (kind == term::square) return std::sqrt(total);
+    return kind == term::power ? std::pow(total, real{1} / order) : total;
+  }
+};
+
+}  // namespace HEDDLE_BUILD
+}  // namespace heddle

@@ -61,10 +61,13 @@ struct compared_constant {
 /// An operand of a comparison as a formula.
 template <class Tensors, class X>
 auto compared(X&& x) {
-  if constexpr (Expression<X>)
+  if constexpr (Expression<X>) {
     return as_formula(std::forward<X>(x));
-  else
-    return operand_formula<typename compared_constant<Tensors, X>::type>(std::forward<X>(x));
+  } else {
+    // Rounded to the tensor's type, although half and bfloat16 compute in float: half's 0.1 == 0.1.
+    using T = typename compared_constant<Tensors, X>::type;
+    return operand_formula<T>(cast_element<T>(static_cast<canonical_t<std::remove_cvref_t<X>>>(x)));
+  }
 }
 template <class F, class A, class B>
 auto comparison(F functor, A&& a, B&& b) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cmath>
+#include <limits>
 
 #include "heddle/kernels/cpu/fast_math.hpp"
 #include "heddle/ops/map.hpp"
@@ -387,6 +388,21 @@ struct isfinite_function : to_bool {
   }
 };
 
+/// NaN and infinities replaced by numbers; without them, NaN by 0 and infinities by the type's greatest numbers.
+struct nan_to_num_function : promoting {
+  static constexpr const char* name = "nan_to_num";
+  template <class T>
+  HEDDLE_HOST_DEVICE T operator()(T x, T nan, T positive, T negative) const {
+    if constexpr (std::is_integral_v<T>) {
+      return x;
+    } else {
+      const bool finite = (x - x) == T(0);
+      const T replaced = x != x ? nan : (x > T(0) ? positive : negative);
+      return finite ? x : replaced;
+    }
+  }
+};
+
 /// |x|. The least integer stays (it wraps). Example: `hd::mean(hd::abs(x - y))`.
 template <Expression X>
 auto abs(X&& x) {
@@ -583,6 +599,19 @@ template <class A, class B, class W>
 requires AnyExpression<A, B, W>
 auto lerp(A&& a, B&& b, W&& t) {
   return promoted_map(lerp_function{}, std::forward<A>(a), std::forward<B>(b), std::forward<W>(t));
+}
+/// x with NaN replaced by `nan` and infinities by the element type's greatest and least finite numbers, as NumPy's.
+template <Expression X, ScalarArgument N = int>
+auto nan_to_num(X&& x, N nan = 0) {
+  using T = value_type_of_t<X>;
+  return promoted_map(nan_to_num_function{}, std::forward<X>(x), nan,
+                      static_cast<compute_type<T>>(std::numeric_limits<T>::max()),
+                      static_cast<compute_type<T>>(std::numeric_limits<T>::lowest()));
+}
+/// As above with replacements for both infinities.
+template <Expression X, ScalarArgument N, ScalarArgument P, ScalarArgument M>
+auto nan_to_num(X&& x, N nan, P positive_infinity, M negative_infinity) {
+  return promoted_map(nan_to_num_function{}, std::forward<X>(x), nan, positive_infinity, negative_infinity);
 }
 /// Whether x is NaN, as bool.
 template <Expression X>

@@ -16,6 +16,7 @@
 #include <cstring>
 
 #include "heddle/cuda/check.hpp"
+#include "heddle/cuda/fault.hpp"
 
 #endif  // HEDDLE_HAS_CUDA
 
@@ -59,9 +60,6 @@ OutputStream& operator<<(OutputStream& out, const DeviceInfo& info) {
 #if HEDDLE_HAS_CUDA
 
 namespace heddle::cuda {
-
-/// Devices beyond this number are not looked at.
-inline constexpr int max_devices = 64;
 
 /// What launches and allocations ask of a device again and again; asked of CUDA once.
 struct DeviceAttributes {
@@ -234,11 +232,13 @@ inline DeviceInfo query_device_info(int index) {
   return info;
 }
 
-/// Waits for all work on a device. Throws DeviceError with the fault of any kernel that failed.
+/// Waits for all work on a device. Throws DeviceError with the fault of any kernel that failed, and with an index that
+/// was out of range.
 inline void synchronize(Cuda device = {}) {
   require_device(device.index);
   const DeviceGuard guard(device);
   check(cudaDeviceSynchronize(), "synchronize");
+  throw_recorded_fault(device.index);
 }
 
 }  // namespace heddle::cuda

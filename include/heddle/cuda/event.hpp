@@ -61,7 +61,9 @@ class Event {
 
   /// Waits on the host for the mark. Throws DeviceError with the fault of a failed kernel.
   void synchronize() const {
-    if (handle_ != nullptr) check(cudaEventSynchronize(handle_), "synchronize an event");
+    if (handle_ == nullptr) return;
+    check(cudaEventSynchronize(handle_), "synchronize an event");
+    throw_recorded_fault(device_);
   }
 
   /// Whether the work before the mark is done. Throws DeviceError with the fault of a failed kernel.

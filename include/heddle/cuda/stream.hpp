@@ -114,11 +114,13 @@ class Stream {
   Cuda device() const noexcept { return Cuda{device_}; }
   StreamState* state() const noexcept { return state_; }
 
-  /// Waits on the host for all work put on the stream so far. Throws DeviceError with the fault of a failed kernel.
+  /// Waits on the host for all work put on the stream so far. Throws DeviceError with the fault of a failed kernel, and
+  /// with an index that was out of range.
   void synchronize() const {
     require_device(device_);
     const DeviceGuard guard(device());
     check(cudaStreamSynchronize(handle_of(state_)), "synchronize the stream");
+    throw_recorded_fault(device_);
   }
 
   /// Makes work put on the stream from now on wait for the event; the host goes on. (Needs cuda/event.hpp.)

@@ -109,7 +109,7 @@ inline void synchronize_after(const launch_context& context) {
   if (context.stream != cudaStreamLegacy) cudaStreamIsCapturing(context.stream, &capture);
   if (capture != cudaStreamCaptureStatusNone) return;
   const cudaError_t status = cudaStreamSynchronize(context.stream);
-  if (status == cudaSuccess) return;
+  if (status == cudaSuccess) return cuda::throw_recorded_fault(context.device);
   cuda::clear_own_error();
   throw DeviceError(Message{} << context.operation << " on cuda:" << context.device
                               << " failed: " << cudaGetErrorName(status) << ": " << cudaGetErrorString(status),

@@ -1,0 +1,440 @@
+// Tensors joined along an axis, and taken apart again. Joining is one kernel; taking apart gives views.
+#pragma once
+
+#include <array>
+#include <span>
+#include <vector>
+
+#include "heddle/ops/map.hpp"
+#include "heddle/ops/rearrange.hpp"
+
+namespace heddle {
+inline namespace HEDDLE_BUILD {
+
+/// Part of a bound output: `extent` places of one axis from `start` on, with the epilogue's leaves moved along.
+template <class Bound, int... S>
+Bound bound_part(const Bound& bound, int axis_number, index_t start, index_t extent,
+                 std::integer_sequence<int, S...>) {
+  Bound part = bound;
+  part.shape[axis_number] = extent;
+  part.out += start * bound.out_stride[axis_number];
+  ((part.table.data[S] = static_cast<const typename leaf_type<S, typename Bound::form_type>::type*>(bound.table.data[S]) +
+                         start * bound.table.stride[S][axis_number]),
+   ...);
+  return part;
+}
+
+/// The shape of operands of one rank joined along an axis. Throws ShapeError where another axis differs.
+template <int Rank>
+void join_shape(Shape<Rank>& joined, const Shape<Rank>& next, int axis_number, const char* name) {
+  for (int i = 0; i < Rank; ++i) {
+    if (i == axis_number || joined[i] == next[i]) continue;
+    throw ShapeError(Message{} << name << " along axis " << axis_number << ": shapes " << joined << " and " << next
+                               << " differ in axis " << i << " too");
+  }
+  joined[axis_number] += next[axis_number];
+}
+
+/// Tensors of one type in a row, at most `Pieces` of them in one kernel.
+template <int Axis, int Pieces, class Tensors>
+class concat_tensors : public producer<concat_tensors<Axis, Pieces, Tensors>> {
+  using tensor_type = std::remove_cvref_t<decltype(std::declval<const Tensors&>()[0])>;
+
+ public:
+  using value_type = typename tensor_type::value_type;
+  using device_type = typename tensor_type::device_type;
+  static constexpr int rank = tensor_type::rank;
+  static constexpr producer_work work = producer_work::reduction;
+
+  concat_tensors(Tensors tensors, const char* name) : tensors_(std::move(tensors)), name_(name) {
+    if (tensors_.size() == 0) throw ShapeError(Message{} << name << " of no tensors");
+    shape_ = tensors_[0].shape();
+    for (std::size_t i = 1; i < tensors_.size(); ++i) {
+      require_same_device(tensors_[0].device(), tensors_[i].device());
+      join_shape(shape_, tensors_[i].shape(), Axis, name);
+    }
+    checked_shape(shape_);
+  }
+  Shape<rank> shape() const { return shape_; }
+  device_type device() const { return tensors_[0].device(); }
+  template <class Visit>
+  void for_each_tensor(Visit&& visit, bool = false) const {
+    for (const tensor_type& tensor : tensors_) visit(tensor, true);
+  }
+
+  template <class Bound>
+  void run(const Bound& bound) const {
+    constexpr auto leaves = std::make_integer_sequence<int, Bound::leaves>{};
+    index_t start = 0;
+    for (std::size_t begin = 0; begin < tensors_.size(); begin += Pieces) {
+      const std::size_t left = tensors_.size() - begin;
+      const std::size_t count = left < static_cast<std::size_t>(Pieces) ? left : static_cast<std::size_t>(Pieces);
+      index_t extent = 0;
+      for (std::size_t i = begin; i < begin + count; ++i) extent += tensors_[i].shape()[Axis];
+      const Bound part = bound_part(bound, Axis, start, extent, leaves);
+      if (part.shape.size() > 0) run_pieces(part, begin, count);
+      start += extent;
+    }
+  }
+
+ private:
+  template <class Bound>
+  void run_pieces(const Bound& bound, std::size_t begin, std::size_t count) const {
+    constexpr int position = output_rows<Bound>;
+    auto table = output_table<1 + Pieces>(bound);
+    index_t inner = 1;
+    for (int i = rank - 1; i >= Axis; --i) {
+      table.stride[position][i] = inner;
+      inner *= bound.shape[i];
+    }
+    const tensor_type* base = nullptr;
+    for (std::size_t p = 0; p < static_cast<std::size_t>(Pieces); ++p) {
+      // Rows without a piece repeat the first one's, so that they don't keep axes from merging.
+      const tensor_type& tensor = tensors_[begin + (p < count ? p : 0)];
+      const bool single = tensor.shape()[Axis] == 1;
+      for (int i = 0; i < rank; ++i) {
+        const bool free = tensor.shape()[i] == 1 && (i != Axis || bound.shape[i] == 1);
+        // The one place of a piece may be given the stride with which it merges into what lies inside of it.
+        const index_t inside = i + 1 < rank ? tensor.strides()[i + 1] * tensor.shape()[i + 1] : 1;
+        table.stride[position + 1 + static_cast<int>(p)][i] = free ? 0 : (i == Axis && single ? inside : tensor.strides()[i]);
+      }
+      if (base == nullptr && tensor.size() > 0) base = &tensor;
+    }
+    table.merge();
+
+    concat_locator<rank, Pieces> locator;
+    locator.rank = table.rank;
+    locator.count = static_cast<int>(count);
+    locator.position = {table, position};
+    constexpr auto width = static_cast<index_t>(sizeof(value_type));
+    index_t end = 0;
+    for (std::size_t p = 0; p < count; ++p) {
+      const tensor_type& tensor = tensors_[begin + p];
+      const index_t axis_stride = table_stride(tensor);
+      const auto distance = static_cast<index_t>(reinterpret_cast<std::uintptr_t>(tensor.data()) -
+                                                 reinterpret_cast<std::uintptr_t>(base->data()));
+      locator.first[p] = distance / width - end * axis_stride;
+      end += tensor.shape()[Axis];
+      locator.end[p] = end * (inner / bound.shape[Axis]);
+      for (int a = 0; a < table.rank; ++a) locator.stride[p][a] = table.stride[position + 1 + static_cast<int>(p)][a];
+    }
+    dispatch(table, locator, begin, count, *base, bound);
+  }
+
+  /// The stride along the joined axis by which a piece's first element is found.
+  static index_t table_stride(const tensor_type& tensor) {
+    if (tensor.shape()[Axis] != 1) return tensor.strides()[Axis];
+    if constexpr (Axis + 1 < rank)
+      return tensor.strides()[Axis + 1] * tensor.shape()[Axis + 1];
+    else
+      return 1;
+  }
+
+  template <class Table, class Locator, class Bound>
+  void dispatch(const Table& table, const Locator& locator, [[maybe_unused]] std::size_t begin,
+                [[maybe_unused]] std::size_t count, const tensor_type& base, const Bound& bound) const {
+    // The kernels' form of a tensor whose elements the locator finds from the first piece's on.
+    const bound_formula<leaf_form<value_type, 0>, value_type, 1, rank> from{
+        {}, nullptr, base.shape(), {}, {{base.data()}, {}}};
+    using From = std::remove_cvref_t<decltype(from)>;
+    if constexpr (runs_here<device_type>() && std::is_same_v<device_type, Cpu>) {
+      if constexpr (is_plain_move_v<From, Bound>)
+        on_cpu::copy_runs(table, locator, base.data(), bound.out, value_type{});
+      else
+        on_cpu::rearrange(table, locator, on_cpu::elements<From>(from), compute_type<value_type>{}, bound);
+    } else {
+#if HEDDLE_CUDA_COMPILER
+      const on_cuda::launch_context context = on_cuda::current_context(device().index, name_);
+      if constexpr (is_plain_move_v<From, Bound>) {
+        bool unit = on_cuda::has_long_runs(table) && on_cuda::is_dense_output(table, bound.out);
+        on_cuda::copy_sources<Pieces> sources;
+        sources.from = reinterpret_cast<const unsigned char*>(base.data());
+        for (std::size_t p = 0; p < count; ++p) {
+          const tensor_type& tensor = tensors_[begin + p];
+          if (tensor.size() == 0) continue;
+          sources.piece[p] = on_cuda::copy_source(tensor.data(), offset_span(tensor.shape(), tensor.strides()),
+                                                  sizeof(value_type));
+          unit = unit && locator.stride[p][table.rank - 1] == 1;
+        }
+        if (unit) {
+          on_cuda::copy_runs<static_cast<int>(sizeof(value_type))>(table, locator, sources, bound.out, uint4{}, {},
+                                                                   context);
+          return;
+        }
+      }
+      on_cuda::rearrange(table, locator, on_cuda::elements<From>(from), compute_type<value_type>{}, bound, {}, context);
+#endif
+    }
+  }
+
+  Tensors tensors_;
+  Shape<rank> shape_;
+  const char* name_;
+};
+
+/// Formulas of one element type in a row, each by a kernel of its own into its part of the output.
+template <int Axis, class... Operands>
+class concat_formulas : public producer<concat_formulas<Axis, Operands...>> {
+  using first_type = slot_type_t<0, pack<Operands...>>;
+
+ public:
+  using value_type = typename first_type::value_type;
+  using device_type = typename joint_device<typename Operands::device_type...>::type;
+  static constexpr int rank = first_type::rank;
+  static constexpr producer_work work = producer_work::reduction;
+
+  explicit concat_formulas(Operands... operands) : operands_{{{std::move(operands)}...}} {
+    shape_ = slot<0>(operands_).shape();
+    shape_[Axis] = 0;
+    each([&](const auto& one) {
+      require_same_device(device(), one.device());
+      join_shape(shape_, one.shape(), Axis, "concat");
+    });
+    checked_shape(shape_);
+  }
+  Shape<rank> shape() const { return shape_; }
+  device_type device() const { return slot<0>(operands_).device(); }
+  template <class Visit>
+  void for_each_tensor(Visit&& visit, bool = false) const {
+    each([&](const auto& one) { one.for_each_tensor(visit, true); });
+  }
+
+  template <class Bound>
+  void run(const Bound& bound) const {
+    index_t start = 0;
+    each([&](const auto& one) {
+      const index_t extent = one.shape()[Axis];
+      const Bound part =
+          bound_part(bound, Axis, start, extent, std::make_integer_sequence<int, Bound::leaves>{});
+      start += extent;
+      if (part.shape.size() == 0) return;
+      with_source(one, [&](const auto& from) {
+        using From = std::remove_cvref_t<decltype(from)>;
+        auto table = output_table<From::leaves>(part);
+        for (int i = 0; i < rank; ++i)
+          for (int r = 0; r < From::leaves; ++r)
+            table.stride[output_rows<Bound> + r][i] = operand_stride(from, r, i, 0);
+        table.merge();
+        remap_locator<From::leaves, rank> locator;
+        locator.rank = table.rank;
+        locator.strides = {table, output_rows<Bound>};
+        move_elements(table, locator, from, true, compute_type<value_type>{}, part, device(), indexed_axis{},
+                      "concat");
+      });
+    });
+  }
+
+ private:
+  template <class F>
+  void each(F&& f) const {
+    [&]<int... I>(std::integer_sequence<int, I...>) { (f(slot<I>(operands_)), ...); }
+    (std::make_integer_sequence<int, static_cast<int>(sizeof...(Operands))>{});
+  }
+
+  pack<Operands...> operands_;
+  Shape<rank> shape_;
+};
+
+template <class T, class X>
+auto converted_formula(X&& x) {
+  if constexpr (std::is_same_v<value_type_of_t<X>, T>)
+    return as_formula(std::forward<X>(x));
+  else
+    return map_formula(conversion<T>{}, as_formula(std::forward<X>(x)));
+}
+
+/// As many tensors as one kernel joins.
+inline constexpr int concat_pieces = 16;
+
+template <class T, int Rank, class Device, class X>
+inline constexpr bool is_tensor_of_v = false;
+template <class T, int Rank, class Device, class X>
+requires is_tensor_v<X>
+inline constexpr bool is_tensor_of_v<T, Rank, Device, X> =
+    std::is_same_v<typename tensor_base_t<X>::value_type, T>&& tensor_base_t<X>::rank == Rank &&
+    std::is_same_v<typename tensor_base_t<X>::device_type, Device>;
+
+/// Tensors or formulas one behind the other along an axis; the other axes must agree. Different element types become
+/// their common one. Tensors of one type are joined by one kernel. Throws ShapeError.
+/// Example: `hd::concat<1>(a, b, c)`, `hd::concat(hd::axis<-1>, a, b)`.
+template <int A, Expression First, Expression... Rest>
+auto concat(First&& first, Rest&&... rest) {
+  using Leading = std::remove_cvref_t<First>;
+  static_assert(((std::remove_cvref_t<Rest>::rank == Leading::rank) && ...), "concat joins tensors of one rank");
+  constexpr int axis_number = normalized_axis<A, Leading::rank>();
+  using T = typename joint_tensor_type<value_type_of_t<First>, value_type_of_t<Rest>...>::type;
+  using Device = typename Leading::device_type;
+  if constexpr (is_tensor_of_v<T, Leading::rank, Device, First> &&
+                (is_tensor_of_v<T, Leading::rank, Device, Rest> && ...)) {
+    using Tensors = std::array<Tensor<const T, Leading::rank, Device>, 1 + sizeof...(Rest)>;
+    constexpr int count = static_cast<int>(1 + sizeof...(Rest));
+    return concat_tensors<axis_number, (count < concat_pieces ? count : concat_pieces), Tensors>(
+        Tensors{Tensor<const T, Leading::rank, Device>(first), Tensor<const T, Leading::rank, Device>(rest)...},
+        "concat");
+  } else {
+    return concat_formulas<axis_number, decltype(converted_formula<T>(std::forward<First>(first))),
+                           decltype(converted_formula<T>(std::forward<Rest>(rest)))...>(
+        converted_formula<T>(std::forward<First>(first)), converted_formula<T>(std::forward<Rest>(rest))...);
+  }
+}
+template <int A, Expression First, Expression... Rest>
+auto concat(axis_t<A>, First&& first, Rest&&... rest) {
+  return concat<A>(std::forward<First>(first), std::forward<Rest>(rest)...);
+}
+/// As many tensors as a vector holds.
+template <int A, class T, int Rank, class Device>
+auto concat(const std::vector<Tensor<T, Rank, Device>>& tensors) {
+  using Tensors = std::vector<Tensor<const std::remove_const_t<T>, Rank, Device>>;
+  return concat_tensors<normalized_axis<A, Rank>(), concat_pieces, Tensors>(Tensors(tensors.begin(), tensors.end()),
+                                                                            "concat");
+}
+template <int A, class T, int Rank, class Device>
+auto concat(axis_t<A>, const std::vector<Tensor<T, Rank, Device>>& tensors) {
+  return concat<A>(tensors);
+}
+
+/// Tensors of one shape side by side along a new axis of the result. Throws ShapeError.
+/// Example: `hd::stack<0>(a, b)` of two vectors has two rows.
+template <int A, Expression First, Expression... Rest>
+auto stack(First&& first, Rest&&... rest) {
+  constexpr int rank = std::remove_cvref_t<First>::rank;
+  static_assert(((std::remove_cvref_t<Rest>::rank == rank) && ...), "stack joins tensors of one rank");
+  constexpr int new_axis = normalized_axis<A, rank + 1>();
+  const Shape<rank> shape = first.shape();
+  const auto require_same = [&](const Shape<rank>& other) {
+    if (!(other == shape)) throw ShapeError(Message{} << "stack: shapes " << shape << " and " << other << " differ");
+  };
+  (require_same(rest.shape()), ...);
+  return concat<new_axis>(eval(std::forward<First>(first)).unsqueeze(axis<new_axis>),
+                          eval(std::forward<Rest>(rest)).unsqueeze(axis<new_axis>)...);
+}
+template <int A, Expression First, Expression... Rest>
+auto stack(axis_t<A>, First&& first, Rest&&... rest) {
+  return stack<A>(std::forward<First>(first), std::forward<Rest>(rest)...);
+}
+/// As many tensors as a vector holds.
+template <int A, class T, int Rank, class Device>
+auto stack(const std::vector<Tensor<T, Rank, Device>>& tensors) {
+  constexpr int new_axis = normalized_axis<A, Rank + 1>();
+  std::vector<Tensor<const std::remove_const_t<T>, Rank + 1, Device>> wider;
+  wider.reserve(tensors.size());
+  for (const auto& tensor : tensors) {
+    if (!(tensor.shape() == tensors[0].shape()))
+      throw ShapeError(Message{} << "stack: shapes " << tensors[0].shape() << " and " << tensor.shape() << " differ");
+    wider.push_back(Tensor<const std::remove_const_t<T>, Rank, Device>(tensor).unsqueeze(axis<new_axis>));
+  }
+  return concat<new_axis>(wider);
+}
+template <int A, class T, int Rank, class Device>
+auto stack(axis_t<A>, const std::vector<Tensor<T, Rank, Device>>& tensors) {
+  return stack<A>(tensors);
+}
+
+// ---- taking apart ----
+
+/// A view of `count` places of one axis from `start` on. Throws IndexError. Example: `hd::narrow(x, hd::axis<0>, 2, 3)`.
+template <int A, class T, int Rank, class Device>
+Tensor<T, Rank, Device> narrow(const Tensor<T, Rank, Device>& x, axis_t<A>, index_t start, index_t count) {
+  constexpr int a = normalized_axis<A, Rank>();
+  if (start < 0 || count < 0 || start > x.shape()[a] - count)
+    throw IndexError(Message{} << "narrow: " << count << " places from " << start << " on of axis " << a
+                               << " with extent " << x.shape()[a] << " of shape " << x.shape());
+  return x.slice(axis<A>, range(start, start + count));
+}
+
+/// Views of parts of `size` places along an axis, the last one of what is left. Throws ShapeError for a size that is not
+/// positive. Example: `for (auto& part : hd::split(x, 32)) …`
+template <Expression X, std::integral I, int A = 0>
+auto split(X&& x, I size, axis_t<A> = {}) {
+  const auto whole = eval(std::forward<X>(x));
+  constexpr int a = normalized_axis<A, decltype(whole)::rank>();
+  const index_t extent = whole.shape()[a];
+  const auto step = static_cast<index_t>(size);
+  if (step < 0 || (step == 0 && extent != 0))
+    throw ShapeError(Message{} << "split: parts of " << step << " along axis " << a << " of shape " << whole.shape());
+  std::vector<std::remove_cvref_t<decltype(whole)>> parts;
+  index_t start = 0;
+  do {
+    parts.push_back(narrow(whole, axis<A>, start, extent - start < step ? extent - start : step));
+    start += step;
+  } while (start < extent);
+  return parts;
+}
+/// Views of parts of the given sizes, which must add up to the extent. Throws ShapeError.
+/// Example: `auto [weights, bias] = hd::split(x, {784, 1}, hd::axis<1>);`
+template <Expression X, std::size_t N, int A = 0>
+auto split(X&& x, const Extent (&sizes)[N], axis_t<A> = {}) {
+  const auto whole = eval(std::forward<X>(x));
+  constexpr int a = normalized_axis<A, decltype(whole)::rank>();
+  index_t sum = 0;
+  bool negative = false;
+  for (const Extent& size : sizes) {
+    sum += size.value;
+    negative = negative || size.value < 0;
+  }
+  if (negative || sum != whole.shape()[a]) {
+    Message message;
+    message << "split: parts of";
+    for (const Extent& size : sizes) message << ' ' << size.value;
+    throw ShapeError(message << " along axis " << a << " of shape " << whole.shape());
+  }
+  std::array<std::remove_cvref_t<decltype(whole)>, N> parts;
+  index_t start = 0;
+  for (std::size_t i = 0; i < N; ++i) {
+    parts[i] = narrow(whole, axis<A>, start, sizes[i].value);
+    start += sizes[i].value;
+  }
+  return parts;
+}
+
+/// Views of at most `count` equal parts along an axis; where the extent can't be divided the last is smaller, or there
+/// are fewer of them, as PyTorch's. Throws ShapeError for a count that is not positive.
+template <Expression X, std::integral I, int A = 0>
+auto chunk(X&& x, I count, axis_t<A> along = {}) {
+  const auto whole = eval(std::forward<X>(x));
+  const index_t extent = whole.shape()[normalized_axis<A, decltype(whole)::rank>()];
+  const auto parts = static_cast<index_t>(count);
+  if (parts <= 0) throw ShapeError(Message{} << "chunk: " << parts << " parts of shape " << whole.shape());
+  if (extent == 0) {
+    using Part = std::remove_cvref_t<decltype(whole)>;
+    return std::vector<Part>(static_cast<std::size_t>(parts), whole);
+  }
+  return split(whole, (extent + parts - 1) / parts, along);
+}
+/// The same for a number of parts known to the compiler, which must divide the extent. Throws ShapeError.
+/// Example: `auto [q, k, v] = hd::chunk<3>(qkv, hd::axis<-1>);`
+template <int Count, Expression X, int A = 0>
+auto chunk(X&& x, axis_t<A> = {}) {
+  static_assert(Count > 0, "chunk makes at least one part");
+  const auto whole = eval(std::forward<X>(x));
+  constexpr int a = normalized_axis<A, decltype(whole)::rank>();
+  const index_t extent = whole.shape()[a];
+  if (extent % Count != 0)
+    throw ShapeError(Message{} << "chunk: axis " << a << " of shape " << whole.shape() << " can't be cut into " << Count
+                               << " equal parts");
+  std::array<std::remove_cvref_t<decltype(whole)>, static_cast<std::size_t>(Count)> parts;
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    parts[i] = narrow(whole, axis<A>, static_cast<index_t>(i) * (extent / Count), extent / Count);
+  return parts;
+}
+
+/// A view that runs backwards along some axes; along all of them where none is named. Of a formula: of its result.
+/// Example: `hd::flip(x, hd::axis<1>)`, `hd::flip(x, hd::axes<0, 1>)`.
+template <Expression X, int... A>
+auto flip(X&& x, axes_t<A...>) {
+  auto view = eval(std::forward<X>(x));
+  ((view = view.slice(axis<A>, range(_, _, -1))), ...);
+  return view;
+}
+template <Expression X, int A>
+auto flip(X&& x, axis_t<A>) {
+  return flip(std::forward<X>(x), axes<A>);
+}
+template <Expression X>
+auto flip(X&& x) {
+  return [&]<int... A>(std::integer_sequence<int, A...>) { return flip(std::forward<X>(x), axes<A...>); }
+  (std::make_integer_sequence<int, std::remove_cvref_t<X>::rank>{});
+}
+
+}  // namespace HEDDLE_BUILD
+}  // namespace heddle

@@ -1,0 +1,108 @@
+#include "reference/rearrange.hpp"
+
+#include <stdexcept>
+
+namespace reference {
+namespace {
+
+std::size_t at(int axis) { return static_cast<std::size_t>(axis); }
+
+std::int64_t modulo(std::int64_t a, std::int64_t n) { return (a % n + n) % n; }
+
+/// Where place i of a padded axis comes from; -1: nowhere.
+std::int64_t padded_from(std::int64_t i, std::int64_t extent, PadMode mode) {
+  if (i >= 0 && i < extent) return i;
+  switch (mode) {
+    case PadMode::constant:
+      return -1;
+    case PadMode::reflect:
+      return i < 0 ? -i : 2 * extent - 2 - i;
+    case PadMode::replicate:
+      return i < 0 ? 0 : extent - 1;
+    case PadMode::circular:
+      return modulo(i, extent);
+  }
+  throw std::invalid_argument("mode");
+}
+
+}  // namespace
+
+Array from_index(const Extents& shape, const std::function<double(const Extents&)>& f) {
+  Array result(shape);
+  for (std::int64_t i = 0; i < result.size(); ++i) result[i] = f(index_of(shape, i));
+  return result;
+}
+
+Array concat(const std::vector<Array>& parts, int axis) {
+  Extents shape = parts.at(0).shape;
+  for (std::size_t p = 1; p < parts.size(); ++p) shape[at(axis)] += parts[p].shape[at(axis)];
+  return from_index(shape, [&](Extents index) {
+    std::size_t part = 0;
+    while (index[at(axis)] >= parts[part].shape[at(axis)]) index[at(axis)] -= parts[part++].shape[at(axis)];
+    return parts[part].at(index);
+  });
+}
+
+Array stack(const std::vector<Array>& parts, int axis) {
+  Extents shape = parts.at(0).shape;
+  shape.insert(shape.begin() + axis, static_cast<std::int64_t>(parts.size()));
+  return from_index(shape, [&](Extents index) {
+    const Array& part = parts[static_cast<std::size_t>(index[at(axis)])];
+    index.erase(index.begin() + axis);
+    return part.at(index);
+  });
+}
+
+Array flip(const Array& x, const std::vector<int>& axes) {
+  return from_index(x.shape, [&](Extents index) {
+    for (int axis : axes) index[at(axis)] = x.shape[at(axis)] - 1 - index[at(axis)];
+    return x.at(index);
+  });
+}
+
+Array roll(const Array& x, const std::vector<int>& axes, const Extents& shifts) {
+  return from_index(x.shape, [&](Extents index) {
+    for (std::size_t i = 0; i < axes.size(); ++i)
+      index[at(axes[i])] = modulo(index[at(axes[i])] - shifts[i], x.shape[at(axes[i])]);
+    return x.at(index);
+  });
+}
+
+Array tile(const Array& x, const Extents& repeats) {
+  Extents shape = repeats;
+  const std::size_t lead = repeats.size() - x.shape.size();
+  for (std::size_t i = lead; i < shape.size(); ++i) shape[i] *= x.shape[i - lead];
+  return from_index(shape, [&](const Extents& index) {
+    Extents from(x.shape.size());
+    for (std::size_t i = 0; i < from.size(); ++i) from[i] = index[i + lead] % x.shape[i];
+    return x.at(from);
+  });
+}
+
+Array pad(const Array& x, const std::vector<std::pair<int, int>>& widths, PadMode mode, double value) {
+  Extents shape = x.shape;
+  for (std::size_t i = 0; i < shape.size(); ++i) shape[i] += widths[i].first + widths[i].second;
+  return from_index(shape, [&](Extents index) {
+    for (std::size_t i = 0; i < index.size(); ++i) {
+      index[i] = padded_from(index[i] - widths[i].first, x.shape[i], mode);
+      if (index[i] < 0) return value;
+    }
+    return x.at(index);
+  });
+}
+
+Array tril(const Array& x, std::int64_t diagonal) {
+  const std::size_t rank = x.shape.size();
+  return from_index(x.shape, [&](const Extents& index) {
+    return index[rank - 1] - index[rank - 2] <= diagonal ? x.at(index) : 0.0;
+  });
+}
+
+Array triu(const Array& x, std::int64_t diagonal) {
+  const std::size_t rank = x.shape.size();
+  return from_index(x.shape, [&](const Extents& index) {
+    return index[rank - 1] - index[rank - 2] >= diagonal ? x.at(index) : 0.0;
+  });
+}
+
+}  // namespace reference

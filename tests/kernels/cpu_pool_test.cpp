@@ -9,6 +9,11 @@
 
 #include "kernels/cpu_arrays.hpp"
 
+#if defined(__SANITIZE_THREAD__)
+// By itself the thread sanitizer ends a forked child that starts threads.
+extern "C" const char* __tsan_default_options() { return "die_after_fork=0"; }
+#endif
+
 namespace {
 
 using heddle::parallel_for;

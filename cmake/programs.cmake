@@ -22,7 +22,12 @@ target_compile_options(heddle_warnings INTERFACE
 # Sets `variable` to a file through which `source` is compiled as CUDA. One source serves both languages this way;
 # the LANGUAGE property of a file would hold for every target of its directory.
 function(heddle_cuda_source variable source)
-  file(RELATIVE_PATH name "${PROJECT_SOURCE_DIR}" "${source}")
+  set(base "${PROJECT_SOURCE_DIR}")
+  cmake_path(IS_PREFIX PROJECT_BINARY_DIR "${source}" generated)
+  if(generated)
+    set(base "${PROJECT_BINARY_DIR}")
+  endif()
+  file(RELATIVE_PATH name "${base}" "${source}")
   string(REGEX REPLACE "\\.cpp$" ".cu" name "${name}")
   set(generated "${PROJECT_BINARY_DIR}/as_cuda/${name}")
   file(CONFIGURE OUTPUT "${generated}" CONTENT "#include \"${source}\"\n")

@@ -9,6 +9,7 @@
 #include "heddle/core/dtype.hpp"
 #include "heddle/core/shape.hpp"
 #include "heddle/kernels/cpu/fast_math.hpp"
+#include "heddle/kernels/moments.hpp"
 
 namespace heddle {
 inline namespace HEDDLE_BUILD {
@@ -206,17 +207,7 @@ struct count_reduction {
   static HEDDLE_HOST_DEVICE result finish(const state& count, index_t) { return count; }
 };
 
-/// How many elements there are, and what is known of their distribution: `sum` is of the distances from `shift` (the
-/// first element), `squares` of the squared distances from their mean.
-template <class Real>
-struct moments {
-  Real shift, sum, squares, count;
-  HEDDLE_HOST_DEVICE Real mean() const { return shift + sum / count; }
-};
-
-/// The sum of the squared distances from the mean, in one pass and without cancellation: Youngs and Cramer's update,
-/// Chan's combination ("Updating Formulae and a Pairwise Algorithm for Computing Sample Variances", 1979). Distances
-/// are taken from the first element, so that a mean far from 0 costs no digits. Integers are taken in double.
+/// The sum of the squared distances from the mean, in one pass and without cancellation. Integers are taken in double.
 template <class T>
 struct squares_reduction {
   using input = compute_type<T>;
@@ -228,39 +219,9 @@ struct squares_reduction {
   static constexpr const char* name = "var";
   static constexpr bool has_identity = true;
   static HEDDLE_HOST_DEVICE state identity() { return {}; }
-  static HEDDLE_HOST_DEVICE void accumulate(state& all, input value, index_t) {
-    const real x = static_cast<real>(value);
-    all.shift = all.count == real{0} ? x : all.shift;
-    const real distance = x - all.shift;
-    const real before = all.count;
-    all.count += real{1};
-    all.sum += distance;
-    const real error = all.count * distance - all.sum;
-    all.squares += quotient(error * error, all.count * (before > real{0} ? before : real{1}));
-  }
-  static HEDDLE_HOST_DEVICE void combine(state& left, const state& right) {
-    if (right.count == real{0}) return;
-    if (left.count == real{0}) {
-      left = right;
-      return;
-    }
-    const real apart = right.shift - left.shift;
-    const real count = left.count + right.count;
-    const real between = apart + right.sum / right.count - left.sum / left.count;
-    left.squares += right.squares + between * between * left.count * (right.count / count);
-    left.sum += right.sum + apart * right.count;
-    left.count = count;
-  }
+  static HEDDLE_HOST_DEVICE void accumulate(state& all, input value, index_t) { all.add(static_cast<real>(value)); }
+  static HEDDLE_HOST_DEVICE void combine(state& left, const state& right) { left.combine(right); }
   static HEDDLE_HOST_DEVICE result finish(const state& all, index_t) { return all.squares; }
-
- private:
-  /// A quotient that need not be rounded correctly.
-  static HEDDLE_HOST_DEVICE real quotient(real x, real y) {
-#if defined(__CUDA_ARCH__)
-    if constexpr (std::is_same_v<real, float>) return __fdividef(x, y);
-#endif
-    return x / y;
-  }
 };
 
 /// log(sum(exp(x))), the greatest element kept apart so that nothing overflows.

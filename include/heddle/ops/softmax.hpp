@@ -5,6 +5,7 @@
 #include "heddle/kernels/cpu/softmax.hpp"
 #include "heddle/ops/map.hpp"
 #if HEDDLE_CUDA_COMPILER
+#include "heddle/kernels/cuda/row_form.cuh"
 #include "heddle/kernels/cuda/softmax.cuh"
 #endif
 
@@ -40,8 +41,8 @@ class softmax_formula : public producer<softmax_formula<Log, Operand, Axis>> {
         on_cpu::softmax<Log>(on_cpu::source<From>(from, inner), on_cpu::sink<Bound>(bound, -1, Axis), rows, columns);
       } else {
 #if HEDDLE_CUDA_COMPILER
-        on_cuda::softmax<Log>(on_cuda::source<From>(from, inner), on_cuda::sink<Bound>(bound, -1, Axis), rows, columns,
-                              on_cuda::current_context(device().index, Log ? "log_softmax" : "softmax"));
+        on_cuda::softmax<Log>(on_cuda::row_source<From>(from, inner), on_cuda::row_sink<Bound>(bound, inner), rows,
+                              columns, on_cuda::current_context(device().index, Log ? "log_softmax" : "softmax"));
 #endif
       }
     });

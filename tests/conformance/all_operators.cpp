@@ -10,6 +10,7 @@ Registry all_operators() {
   add_comparison(registry);
   add_create(registry);
   add_extremes(registry);
+  add_join(registry);
   add_logic(registry);
   add_math(registry);
   add_matmul(registry);

@@ -27,6 +27,14 @@ ReductionPlan plan_reduction(const Extents& shape, const std::vector<int>& axes,
   return plan;
 }
 
+Extents ReductionPlan::all_three() const {
+  Extents three = merged;
+  if (three.empty()) three.push_back(1);
+  if (starts_reduced || merged.empty()) three.insert(three.begin(), 1);
+  if (three.size() == 2) three.push_back(1);
+  return three.size() == 3 ? three : Extents{};
+}
+
 std::vector<int> reduced_axes(const Call& call) {
   const int rank = call.input(0).rank();
   std::vector<std::int64_t> listed;

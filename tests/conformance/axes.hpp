@@ -14,6 +14,9 @@ struct ReductionPlan {
   bool reduces = false;         ///< whether any is
   Extents merged_result;        ///< the result's shape under the merged one, reduced axes left out
   Extents shape;                ///< the result's shape, with or without the reduced axes
+
+  /// The operand's shape as (before, reduced, after); empty where the reduced axes are not neighbours.
+  Extents all_three() const;
 };
 
 ReductionPlan plan_reduction(const Extents& shape, const std::vector<int>& axes, bool keep_dims);

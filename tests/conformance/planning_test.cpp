@@ -100,6 +100,12 @@ TEST(PlanReduction, MergesNeighbours) {
   EXPECT_EQ(all.merged_result, Extents{});
   EXPECT_EQ(all.shape, (Extents{1, 1, 1}));
   EXPECT_FALSE(plan_reduction({2, 3}, {}, true).reduces);
+  EXPECT_EQ(middle.all_three(), (Extents{2, 12, 5}));
+  EXPECT_EQ(ends.all_three(), Extents{});
+  EXPECT_EQ(all.all_three(), (Extents{1, 0, 1}));
+  EXPECT_EQ(plan_reduction({2, 3}, {1}, true).all_three(), (Extents{2, 3, 1}));
+  EXPECT_EQ(plan_reduction({2, 3}, {0}, true).all_three(), (Extents{1, 2, 3}));
+  EXPECT_EQ(plan_reduction({}, {}, true).all_three(), (Extents{1, 1, 1}));
 }
 
 TEST(ReducedLast, MovesTheKeptAxesToTheFront) {
@@ -182,6 +188,22 @@ TEST_F(ShapeCall, SliceAndTranspose) {
   EXPECT_EQ(permutation_of(call()), (std::vector<int>{2, 1, 0}));
   attribute("perm", "1,1,0");
   EXPECT_THROW(permutation_of(call()), BadCase);
+}
+
+TEST_F(ShapeCall, SplitAndPad) {
+  parts_.output_count = 3;
+  EXPECT_EQ(split_sizes(call(), 8), (std::vector<std::int64_t>{3, 3, 2}));
+  EXPECT_EQ(split_sizes(call(), 0), (std::vector<std::int64_t>{0, 0, 0}));
+  attribute("split", "1,7");
+  EXPECT_EQ(split_sizes(call(), 8), (std::vector<std::int64_t>{1, 7}));
+  attribute("pads", "1,2,3,4,5,6");
+  EXPECT_EQ(pad_widths(call())[1].begin, 2);
+  EXPECT_EQ(pad_widths(call())[1].end, 5);
+  attribute("axes", "-1");
+  EXPECT_THROW(pad_widths(call()), BadCase);
+  attribute("pads", "7,8");
+  EXPECT_EQ(pad_widths(call())[0].end, 0);
+  EXPECT_EQ(pad_widths(call())[2].end, 8);
 }
 
 TEST(ExpandedShape, BothWays) {

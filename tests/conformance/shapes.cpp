@@ -111,4 +111,28 @@ std::vector<int> permutation_of(const Call& call) {
   return order;
 }
 
+std::vector<std::int64_t> split_sizes(const Call& call, std::int64_t extent) {
+  std::vector<std::int64_t> sizes = listed(call, 1, "split");
+  if (!sizes.empty()) return sizes;
+  const std::int64_t count = call.integer("num_outputs", call.output_count());
+  const std::int64_t size = (extent + count - 1) / count;
+  for (std::int64_t i = 0; i < count; ++i) sizes.push_back(std::clamp<std::int64_t>(extent - i * size, 0, size));
+  return sizes;
+}
+
+std::vector<AxisWidth> pad_widths(const Call& call) {
+  const int rank = call.input(0).rank();
+  const std::vector<std::int64_t> pads = listed(call, 1, "pads");
+  std::vector<std::int64_t> axes = listed(call, 3, "axes");
+  if (axes.empty()) {
+    axes.resize(static_cast<std::size_t>(rank));
+    std::iota(axes.begin(), axes.end(), 0);
+  }
+  if (pads.size() != 2 * axes.size()) throw BadCase("pads has not a begin and an end for each axis");
+  std::vector<AxisWidth> widths(static_cast<std::size_t>(rank));
+  for (std::size_t i = 0; i < axes.size(); ++i)
+    widths[static_cast<std::size_t>(front_axis(axes[i], rank))] = {pads[i], pads[i + axes.size()]};
+  return widths;
+}
+
 }  // namespace conformance

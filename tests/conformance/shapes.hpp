@@ -37,4 +37,14 @@ std::vector<AxisSlice> slices_of(const Call& call);
 /// `perm`; without it the axes in reverse order.
 std::vector<int> permutation_of(const Call& call);
 
+/// How many places each output of Split gets: a list, or the outputs' number, where the last may get fewer.
+std::vector<std::int64_t> split_sizes(const Call& call, std::int64_t extent);
+
+struct AxisWidth {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+};
+/// What Pad adds at each axis: all begins, then all ends; of the axes named, or of all.
+std::vector<AxisWidth> pad_widths(const Call& call);
+
 }  // namespace conformance

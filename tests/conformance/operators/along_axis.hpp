@@ -7,17 +7,13 @@
 
 namespace conformance {
 
-/// f(x, axis) with the operand seen as (before, axis, after): of float operands without the first or last of them where
-/// its extent is 1, of other types always so.
+/// f(x, axis) with the operand seen as (before, axis, after); of float operands without the parts of extent 1 where the
+/// axis is the last one.
 template <class T, class Device, class F>
 Outputs along_axis(const Call& call, const Array& array, const AxisPlan& plan, Device device, F f) {
-  if constexpr (std::is_same_v<T, float>) {
-    if (plan.merged.size() == 1) return f(tensor<T, 1>(call, array, plan.merged, device), hd::axis<0>);
-    if (plan.merged.size() == 2) {
-      const auto x = tensor<T, 2>(call, array, plan.merged, device);
-      return plan.axis == 0 ? f(x, hd::axis<0>) : f(x, hd::axis<-1>);
-    }
-  }
+  if constexpr (std::is_same_v<T, float>)
+    if (plan.axis == 1 && plan.merged.size() == 2)
+      return f(tensor<T, 2>(call, array, plan.merged, device), hd::axis<-1>);
   return f(tensor<T, 3>(call, array, plan.all_three(), device), hd::axis<1>);
 }
 

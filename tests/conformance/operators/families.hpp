@@ -11,6 +11,7 @@ void add_arithmetic(Registry& registry);
 void add_comparison(Registry& registry);
 void add_create(Registry& registry);
 void add_extremes(Registry& registry);
+void add_join(Registry& registry);
 void add_logic(Registry& registry);
 void add_math(Registry& registry);
 void add_matmul(Registry& registry);

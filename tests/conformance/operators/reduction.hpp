@@ -10,9 +10,9 @@
 
 namespace conformance {
 
-/// f over the axes of a call. The result has the operand's element type, where Heddle sums integers in int64. Float
-/// operands are reduced where their axes are, merged to at most three; of other types and stranger patterns the kept
-/// axes are brought to the front before, so that two instantiations are enough.
+/// f over the axes of a call. The result has the operand's element type, where Heddle sums integers in int64. Operands
+/// are seen as (before, reduced, after), for which one instantiation is enough; where the reduced axes aren't
+/// neighbours, they are brought to the end before. Float operands that are reduced altogether name no axis.
 template <class T, class Device, class F>
 Outputs reduce(const Call& call, const Array& array, const std::vector<int>& axes, Device device, F f) {
   const ReductionPlan plan = plan_reduction(array.shape, axes, call.integer("keepdims", 1) != 0);
@@ -25,22 +25,13 @@ Outputs reduce(const Call& call, const Array& array, const std::vector<int>& axe
   const Extents flat{array.size()};
   if (!plan.reduces && array.rank() > 0)
     return {reshaped(result(tensor<T, 1>(call, array, flat, device)), flat, plan.shape)};
-  if (plan.merged_result.empty()) return done({}, f(tensor<T, 1>(call, array, flat, device)));
-  if constexpr (std::is_same_v<T, float>) {
-    const int rank = static_cast<int>(plan.merged.size());
-    if (rank == 2) {
-      const auto x = tensor<T, 2>(call, array, plan.merged, device);
-      if (plan.starts_reduced) return done(plan.merged_result, f(x, hd::axis<0>));
-      return done(plan.merged_result, f(x, hd::axis<-1>));
-    }
-    if (rank == 3) {
-      const auto x = tensor<T, 3>(call, array, plan.merged, device);
-      if (plan.starts_reduced) return done(plan.merged_result, f(x, hd::axes<0, 2>));
-      return done(plan.merged_result, f(x, hd::axis<1>));
-    }
-  }
-  const Array moved = reduced_last(array, axes);
-  return done({moved.shape[0]}, f(tensor<T, 2>(call, moved, device), hd::axis<1>));
+  if constexpr (std::is_same_v<T, float>)
+    if (plan.merged_result.empty()) return done({}, f(tensor<T, 1>(call, array, flat, device)));
+  if (const Extents three = plan.all_three(); !three.empty())
+    return done({three[0], three[2]}, f(tensor<T, 3>(call, array, three, device), hd::axis<1>));
+  Array moved = reduced_last(array, axes);
+  moved.shape.push_back(1);
+  return done({moved.shape[0], 1}, f(tensor<T, 3>(call, moved, device), hd::axis<1>));
 }
 
 template <class F, class TypeList>
@@ -59,21 +50,27 @@ Reduction<F, TypeList> reduction(F) {
   return {};
 }
 
-/// One axis with its real rank and keep_dims, for float tensors of ranks below RankCount; else as the other handler.
+/// Under the operand's own rank and with keep_dims, for float tensors of ranks below RankCount that are reduced along
+/// one axis or two that aren't neighbours; else as the other handler. For an operator that stands for its kind.
 template <class F, int RankCount, class Otherwise>
 struct ReductionOfRanks {
   template <class Device>
   Outputs operator()(const Call& call, Device device) const {
     const Array& array = call.input(0);
     const std::vector<int> axes = reduced_axes(call);
-    if (array.type != ElementType::float32 || array.rank() >= RankCount || axes.size() != 1)
-      return Otherwise{}(call, device);
+    const bool keep = call.integer("keepdims", 1) != 0;
+    if (array.type != ElementType::float32 || array.rank() >= RankCount) return Otherwise{}(call, device);
+    if (array.rank() == 3 && axes == std::vector<int>{0, 2}) {
+      const auto x = tensor<float, 3>(call, array, device);
+      return {keep ? result(F{}(x, hd::axes<0, 2>, hd::keep_dims)) : result(F{}(x, hd::axes<0, 2>))};
+    }
+    if (axes.size() != 1) return Otherwise{}(call, device);
     return with_int(Below<RankCount>{}, array.rank(), [&](auto rank) -> Outputs {
       constexpr int r = decltype(rank)::value;
       return with_int(Below<r>{}, axes[0], [&](auto axis) -> Outputs {
         const auto x = tensor<float, r>(call, array, device);
-        if (call.integer("keepdims", 1) != 0) return {result(F{}(x, hd::axis<decltype(axis)::value>, hd::keep_dims))};
-        return {result(F{}(x, hd::axis<decltype(axis)::value>))};
+        constexpr auto over = hd::axis<decltype(axis)::value>;
+        return {keep ? result(F{}(x, over, hd::keep_dims)) : result(F{}(x, over))};
       });
     });
   }

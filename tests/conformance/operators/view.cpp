@@ -2,42 +2,29 @@
 #include <utility>
 #include <vector>
 
-#include "conformance/dispatch.hpp"
 #include "conformance/operators/families.hpp"
+#include "conformance/operators/moved.hpp"
 #include "conformance/shapes.hpp"
 
 namespace conformance {
 namespace {
 
 constexpr int greatest_rank = 6;
-using ViewedRanks = Below<greatest_rank + 1>;
 
 template <class X>
 inline constexpr int rank_of = std::remove_cvref_t<X>::rank;
 
-/// Views move elements without looking at them, so that one type of each width stands for all, and float for itself.
-using Viewed = Types<float, std::int32_t, std::int64_t, std::int16_t, std::uint8_t>;
-ElementType viewed_type(ElementType type) {
-  if (type == ElementType::float32) return type;
-  switch (size_of(type)) {
-    case 1:
-      return ElementType::uint8;
-    case 2:
-      return ElementType::int16;
-    case 4:
-      return ElementType::int32;
-    default:
-      return ElementType::int64;
-  }
-}
+/// float has every rank, the types that stand for others those to 4.
+template <class T>
+using ranks_of = std::conditional_t<std::is_same_v<T, float>, Below<greatest_rank + 1>, Below<5>>;
 
 /// f(x) of an operand under its own rank.
 template <class Device, class F>
-Outputs with_operand(const Call& call, Array array, Device device, F f) {
-  array.type = viewed_type(array.type);
-  return with_type(Viewed{}, array.type, [&](auto type) -> Outputs {
-    return with_int(ViewedRanks{}, array.rank(), [&](auto rank) -> Outputs {
-      return f(tensor<type_of<decltype(type)>, decltype(rank)::value>(call, array, device));
+Outputs with_operand(const Call& call, const Array& array, Device device, F f) {
+  return with_moved_type(array.type, [&](auto type) -> Outputs {
+    using T = type_of<decltype(type)>;
+    return with_int(ranks_of<T>{}, array.rank(), [&](auto rank) -> Outputs {
+      return f(tensor<T, decltype(rank)::value>(call, moved_as<T>(array), device));
     });
   });
 }
@@ -45,9 +32,7 @@ Outputs with_operand(const Call& call, Array array, Device device, F f) {
 /// The view that f makes of the operand, as an array of the operand's own type.
 template <class Device, class F>
 Outputs view_of(const Call& call, const Array& array, Device device, F f) {
-  Outputs outputs = with_operand(call, array, device, f);
-  outputs[0].type = array.type;
-  return outputs;
+  return typed(with_operand(call, array, device, f), array.type);
 }
 
 Array int64_array(const std::vector<std::int64_t>& values, const Extents& shape) {
@@ -91,9 +76,9 @@ struct Reshape {
   Outputs operator()(const Call& call, Device device) const {
     const Extents shape = ShapeFunction{}(call);
     return view_of(call, call.input(0), device, [&](const auto& x) -> Outputs {
-      return with_int(ViewedRanks{}, static_cast<int>(shape.size()), [&](auto rank) -> Outputs {
-        return {result(hd::reshape(x, static_shape<decltype(rank)::value>(shape)))};
-      });
+      return with_int(
+          ranks_of<typename std::remove_cvref_t<decltype(x)>::value_type>{}, static_cast<int>(shape.size()),
+          [&](auto rank) -> Outputs { return {result(hd::reshape(x, static_shape<decltype(rank)::value>(shape)))}; });
     });
   }
 };
@@ -135,12 +120,13 @@ struct Expand {
   Outputs operator()(const Call& call, Device device) const {
     const Extents shape = expanded_shape(call.input(0).shape, integers_of(call.input(1)));
     return view_of(call, call.input(0), device, [&](const auto& x) -> Outputs {
-      return with_int(ViewedRanks{}, static_cast<int>(shape.size()), [&](auto rank) -> Outputs {
-        if constexpr (decltype(rank)::value < rank_of<decltype(x)>)
-          throw NotServed{"not to a smaller rank"};
-        else
-          return {result(x.expand(static_shape<decltype(rank)::value>(shape)))};
-      });
+      return with_int(ranks_of<typename std::remove_cvref_t<decltype(x)>::value_type>{}, static_cast<int>(shape.size()),
+                      [&](auto rank) -> Outputs {
+                        if constexpr (decltype(rank)::value < rank_of<decltype(x)>)
+                          throw NotServed{"not to a smaller rank"};
+                        else
+                          return {result(x.expand(static_shape<decltype(rank)::value>(shape)))};
+                      });
     });
   }
 };

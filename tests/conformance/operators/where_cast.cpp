@@ -40,7 +40,9 @@ Outputs cast(const Call& call, ElementType to, Device device) {
   };
   if (is_floating(array.type))
     return from(Floats{}, Types<float, double, hd::half, std::int32_t, std::int64_t, std::uint8_t, bool>{});
-  return from(NumbersAndBool{}, Types<float, std::int64_t>{});
+  return from(Types<std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t, std::uint16_t, std::uint32_t,
+                    std::uint64_t, bool>{},
+              Types<float>{});
 }
 
 struct Cast {

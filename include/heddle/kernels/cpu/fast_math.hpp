@@ -106,11 +106,13 @@ HEDDLE_ALWAYS_INLINE void sincos_turn_f32(float turn, float& sine, float& cosine
   even = even * s - 0x1.55c664p-6F;
   even = even * s + 0x1.03c1dep-2F;
   even = (even * s - 0x1.3bd3ccp+0F) * s + 1.0F;
-  const bool swapped = (q & 1) != 0;
-  const float sin_magnitude = swapped ? even : odd;
-  const float cos_magnitude = swapped ? odd : even;
-  sine = (q & 2) != 0 ? -sin_magnitude : sin_magnitude;
-  cosine = ((q + 1) & 2) != 0 ? -cos_magnitude : cos_magnitude;
+  // By bits: selects of both by one condition would become a branch.
+  const std::uint32_t odd_bits = __builtin_bit_cast(std::uint32_t, odd);
+  const std::uint32_t even_bits = __builtin_bit_cast(std::uint32_t, even);
+  const std::uint32_t quarter = static_cast<std::uint32_t>(q);
+  const std::uint32_t swap = (odd_bits ^ even_bits) & (0U - (quarter & 1U));
+  sine = __builtin_bit_cast(float, (odd_bits ^ swap) ^ ((quarter & 2U) << 30));
+  cosine = __builtin_bit_cast(float, (even_bits ^ swap) ^ (((quarter + 1U) & 2U) << 30));
 }
 
 }  // namespace on_cpu

@@ -18,15 +18,32 @@ namespace heddle {
 inline namespace HEDDLE_BUILD {
 namespace on_cpu {
 
-/// The words of 16 consecutive groups: word[w][g] is word w of group first + g.
+/// The words of 16 consecutive groups: word[w][g] is word w of group first + g. philox4x32 with the loop over the
+/// groups innermost, which vectorises.
 struct philox_block {
   static constexpr int groups = 16;
   std::uint32_t word[4][groups];
 
   HEDDLE_ALWAYS_INLINE philox_block(std::uint64_t first, std::uint64_t offset, std::uint64_t seed) {
     for (int g = 0; g < groups; ++g) {
-      const philox_words words = philox4x32(first + static_cast<std::uint64_t>(g), offset, seed);
-      for (int w = 0; w < 4; ++w) word[w][g] = words.word[w];
+      const std::uint64_t group = first + static_cast<std::uint64_t>(g);
+      word[0][g] = static_cast<std::uint32_t>(group);
+      word[1][g] = static_cast<std::uint32_t>(group >> 32);
+      word[2][g] = static_cast<std::uint32_t>(offset);
+      word[3][g] = static_cast<std::uint32_t>(offset >> 32);
+    }
+    std::uint32_t key0 = static_cast<std::uint32_t>(seed), key1 = static_cast<std::uint32_t>(seed >> 32);
+    for (int round = 0; round < 10; ++round) {
+      for (int g = 0; g < groups; ++g) {
+        const std::uint64_t p0 = std::uint64_t{0xD2511F53U} * word[0][g];
+        const std::uint64_t p1 = std::uint64_t{0xCD9E8D57U} * word[2][g];
+        word[0][g] = static_cast<std::uint32_t>(p1 >> 32) ^ word[1][g] ^ key0;
+        word[1][g] = static_cast<std::uint32_t>(p1);
+        word[2][g] = static_cast<std::uint32_t>(p0 >> 32) ^ word[3][g] ^ key1;
+        word[3][g] = static_cast<std::uint32_t>(p0);
+      }
+      key0 += 0x9E3779B9U;
+      key1 += 0xBB67AE85U;
     }
   }
 };
@@ -64,17 +81,31 @@ struct random_fill {
     return philox_join(block.word[2 * pair][g], block.word[2 * pair + 1][g]);
   }
 
-  template <class Value>
-  static HEDDLE_ALWAYS_INLINE void uniform(const philox_block& block, Value* values) {
-    if constexpr (sizeof(T) == 8) {
-      for (int g = 0; g < philox_block::groups; ++g) {
-        values[2 * g] = philox_uniform<double>(draw(block, 0, g));
-        values[2 * g + 1] = philox_uniform<double>(draw(block, 1, g));
-      }
-    } else {
-      // A number of half or bfloat16 is exact in float.
+  static HEDDLE_ALWAYS_INLINE void uniform(const philox_block& block, double* values) {
+    for (int g = 0; g < philox_block::groups; ++g) {
+      values[2 * g] = philox_uniform<double>(draw(block, 0, g));
+      values[2 * g + 1] = philox_uniform<double>(draw(block, 1, g));
+    }
+  }
+  static HEDDLE_ALWAYS_INLINE void uniform(const philox_block& block, float* values) {
+    // A number of half or bfloat16 is exact in float.
+    float words[4][philox_block::groups];
+    for (int w = 0; w < 4; ++w)
       for (int g = 0; g < philox_block::groups; ++g)
-        for (int w = 0; w < 4; ++w) values[4 * g + w] = static_cast<float>(philox_uniform<T>(block.word[w][g]));
+        words[w][g] =
+            static_cast<float>(static_cast<std::int32_t>(block.word[w][g] >> (32 - uniform_bits))) * uniform_unit;
+    interleave(words, values);
+  }
+  static constexpr int uniform_bits = std::same_as<T, half> ? 11 : std::same_as<T, bfloat16> ? 8 : 24;
+  static constexpr float uniform_unit = 1.0F / static_cast<float>(1 << uniform_bits);
+
+  /// Element 4 g + w is words[w][g].
+  static HEDDLE_ALWAYS_INLINE void interleave(const float (&words)[4][philox_block::groups], float* values) {
+    for (int g = 0; g < philox_block::groups; ++g) {
+      values[4 * g] = words[0][g];
+      values[4 * g + 1] = words[1][g];
+      values[4 * g + 2] = words[2][g];
+      values[4 * g + 3] = words[3][g];
     }
   }
 
@@ -88,26 +119,26 @@ struct random_fill {
     }
   }
   static HEDDLE_ALWAYS_INLINE void normal(const philox_block& block, float* values) {
-    for (int pair = 0; pair < 2; ++pair) {
-      float cosine[philox_block::groups], sine[philox_block::groups];
+    float words[4][philox_block::groups];
+    for (int pair = 0; pair < 4; pair += 2) {
       for (int g = 0; g < philox_block::groups; ++g) {
-        const float radius = root(-2.0F * log_f32(philox_radius(block.word[2 * pair][g])));
-        float s, c;
-        sincos_turn_f32(philox_turn(block.word[2 * pair + 1][g]), s, c);
-        cosine[g] = radius * c;
-        sine[g] = radius * s;
-      }
-      for (int g = 0; g < philox_block::groups; ++g) {
-        values[4 * g + 2 * pair] = cosine[g];
-        values[4 * g + 2 * pair + 1] = sine[g];
+        const float radius = root(-2.0F * log_f32(philox_radius(block.word[pair][g])));
+        float sine, cosine;
+        sincos_turn_f32(philox_turn(block.word[pair + 1][g]), sine, cosine);
+        words[pair][g] = radius * cosine;
+        words[pair + 1][g] = radius * sine;
       }
     }
+    interleave(words, values);
   }
   /// The square root of 0 or of a number that is neither subnormal nor near the greatest. std::sqrt may set errno,
   /// which keeps loops around it from vectorising.
   static HEDDLE_ALWAYS_INLINE float root(float x) {
     float inverse = __builtin_bit_cast(float, 0x5f375a86 - (__builtin_bit_cast(std::int32_t, x) >> 1));
-    for (int i = 0; i < 3; ++i) inverse = inverse * (1.5F - (0.5F * x * inverse) * inverse);
+    // Newton's step, three times: a loop here would keep the loop around it from vectorising.
+    inverse = inverse * (1.5F - (0.5F * x * inverse) * inverse);
+    inverse = inverse * (1.5F - (0.5F * x * inverse) * inverse);
+    inverse = inverse * (1.5F - (0.5F * x * inverse) * inverse);
     const float y = x * inverse;
     return y + 0.5F * inverse * (x - y * y);
   }

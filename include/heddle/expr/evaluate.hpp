@@ -32,7 +32,9 @@ void evaluate_map(const Node& node, const Tensor<T, Rank, Device>& out) {
       on_cpu::map(bound);
     } else {
 #if HEDDLE_CUDA_COMPILER
-      on_cuda::map(bound, on_cuda::current_context(out.device().index, "map"));
+      // The rare path after a producer that is smaller than the output makes do with the kernel for every layout.
+      constexpr bool any_layout = Spine == spine::materialised;
+      on_cuda::map<any_layout>(bound, on_cuda::current_context(out.device().index, "map"));
 #else
       static_assert(this_build::cuda_compiler || std::is_same_v<Device, Cpu>,
                     "operations on Cuda tensors need a CUDA compiler: compile this file as CUDA (.cu)");

@@ -80,7 +80,8 @@ class matmul_formula : public producer<matmul_formula<A, B>> {
     constexpr int column_axis = has_columns ? rank - 1 : -1;
     using Accumulator = accumulator_type<T>;
     if constexpr (runs_here<device_type>() && std::is_same_v<device_type, Cpu>) {
-      on_cpu::gemm<Accumulator>(on_cpu::sink<Bound>(bound, row_axis, column_axis), problem, left, right);
+      on_cpu::gemm<Accumulator>(on_cpu::sink<Bound>(bound, row_axis, column_axis).template values<Accumulator>(),
+                                problem, left, right);
     } else {
 #if HEDDLE_CUDA_COMPILER
       on_cuda::gemm<Accumulator>(on_cuda::sink<Bound>(bound, row_axis, column_axis), problem, left, right,

@@ -107,7 +107,8 @@ class reduce_formula : public producer<reduce_formula<R, Operand, Mask, Keep>> {
       const index_t outer_count = shape().size();
       const index_t inner_count = reduced_count(operand_.shape(), Mask);
       if constexpr (runs_here<device_type>() && std::is_same_v<device_type, Cpu>) {
-        on_cpu::reduce<R>(on_cpu::source<From>(from, inner), on_cpu::sink<Bound>(bound, -1, -1), outer_count,
+        on_cpu::reduce<R>(on_cpu::source<From>(from, inner).values(),
+                          on_cpu::sink<Bound>(bound, -1, -1).template values<typename R::result>(), outer_count,
                           inner_count, reduction_);
       } else {
 #if HEDDLE_CUDA_COMPILER

@@ -38,7 +38,9 @@ class softmax_formula : public producer<softmax_formula<Log, Operand, Axis>> {
       const index_t columns = bound.shape[Axis];
       const index_t rows = columns == 0 ? 0 : bound.shape.size() / columns;
       if constexpr (runs_here<device_type>() && std::is_same_v<device_type, Cpu>) {
-        on_cpu::softmax<Log>(on_cpu::source<From>(from, inner), on_cpu::sink<Bound>(bound, -1, Axis), rows, columns);
+        on_cpu::softmax<Log>(on_cpu::source<From>(from, inner).values(),
+                             on_cpu::sink<Bound>(bound, -1, Axis).template values<compute_type<value_type>>(), rows,
+                             columns);
       } else {
 #if HEDDLE_CUDA_COMPILER
         on_cuda::softmax<Log>(on_cuda::row_source<From>(from, inner), on_cuda::row_sink<Bound>(bound, inner), rows,

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "heddle/kernels/cpu/form.hpp"
-#include "heddle/kernels/rearrange.hpp"
+#include "heddle/kernels/axis_table.hpp"
 
 namespace heddle {
 inline namespace HEDDLE_BUILD {
@@ -22,17 +22,10 @@ class elements {
   explicit elements(const Bound& bound) : form_(bound.form) {
     for (int r = 0; r < rows; ++r) data_[r] = bound.table.data[r];
   }
-  value_type load(const index_t* offset) const { return load_one(offset, Slots{}); }
+  value_type load(const index_t* offset, int) const { return load_one(offset, Slots{}); }
   /// At most a chunk of elements, `step` apart.
-  HEDDLE_ALWAYS_INLINE void load_chunk(const index_t* offset, const index_t* step, int count, value_type* value) const {
-    lanes_t<Form, Bound::leaves> lanes;
-    load_all<Form>(lanes, data_, offset, step, count, Slots{});
-    const int no_hole = 0;
-    if (count == chunk) {
-      for (int j = 0; j < chunk; ++j) value[j] = lane_value<Form>::at(form_, lanes, no_hole, j);
-    } else {
-      for (int j = 0; j < count; ++j) value[j] = lane_value<Form>::at(form_, lanes, no_hole, j);
-    }
+  void load_chunk(const index_t* offset, const index_t* step, int, int count, value_type* value) const {
+    vectorised(form_run<Form, value_type, Bound::leaves, void>{form_, value, 1, data_, offset, step, count, nullptr});
   }
 
  private:
@@ -52,6 +45,26 @@ class elements {
   const void* data_[static_cast<std::size_t>(rows > 0 ? rows : 1)] = {};
 };
 
+/// Tensors of one type, one of which is read.
+template <class T, int Pieces>
+class piece_elements {
+ public:
+  static constexpr int rows = 1;
+  using value_type = compute_type<T>;
+
+  explicit piece_elements(const T* const* data) {
+    for (int p = 0; p < Pieces; ++p) data_[p] = data[p];
+  }
+  value_type load(const index_t* offset, int piece) const { return static_cast<value_type>(data_[piece][offset[0]]); }
+  void load_chunk(const index_t* offset, const index_t* step, int piece, int count, value_type* value) const {
+    const T* const from = data_[piece] + offset[0];
+    for (int j = 0; j < count; ++j) value[j] = static_cast<value_type>(from[j * step[0]]);
+  }
+
+ private:
+  const T* data_[static_cast<std::size_t>(Pieces)];
+};
+
 /// An output and the maps above it, written from one offset a row on: row 0 is the output's, the others the epilogue's.
 template <class Bound>
 class writer {
@@ -66,17 +79,9 @@ class writer {
   }
   /// At most a chunk of values, `step` apart.
   template <class V>
-  HEDDLE_ALWAYS_INLINE void store_chunk(const index_t* offset, const index_t* step, int count, const V* value) const {
-    lanes_t<Form, Bound::leaves> lanes;
-    load_all<Form>(lanes, data_, offset + 1, step + 1, count, std::make_integer_sequence<int, Bound::leaves>{});
-    Out result[chunk];
-    if (count == chunk) {
-      for (int j = 0; j < chunk; ++j)
-        result[j] = cast_element<Out>(lane_value<Form>::at(form_, lanes, value, j));
-    } else {
-      for (int j = 0; j < count; ++j) result[j] = cast_element<Out>(lane_value<Form>::at(form_, lanes, value, j));
-    }
-    store_lanes(out_ + offset[0], step[0], result, count);
+  void store_chunk(const index_t* offset, const index_t* step, int count, const V* value) const {
+    vectorised(form_run<Form, Out, Bound::leaves, V>{form_, out_ + offset[0], step[0], data_, offset + 1, step + 1,
+                                                     count, value});
   }
 
  private:

@@ -2,6 +2,8 @@
 // vectorises.
 #pragma once
 
+#include <cstring>
+
 #include "heddle/core/cast.hpp"
 #include "heddle/expr/form.hpp"
 #include "heddle/expr/space.hpp"
@@ -10,6 +12,14 @@
 namespace heddle {
 inline namespace HEDDLE_BUILD {
 namespace on_cpu {
+
+// A formula is one function an instruction set, form_run. What does not depend on the formula, the loads and stores of
+// each element type, stands in functions of its own, and kernels see operands and outputs through function pointers, a
+// chunk at a time: so a program's code and its compile time grow little with the number of its formulas.
+
+/// Lanes that the inner loop computes at once: a constant trip count, which vectorises at -O2.
+inline constexpr int lane_block = 16;
+static_assert(chunk % lane_block == 0);
 
 /// One leaf's elements of a chunk, in the type that formulas compute in.
 template <class T>
@@ -68,7 +78,7 @@ template <>
 struct lane_value<hole_form> {
   template <class Lanes, class Hole>
   static HEDDLE_ALWAYS_INLINE auto at(const hole_form&, const Lanes&, const Hole& hole, int j) {
-    return hole[j];
+    return hole.lane[j];
   }
 };
 template <class F, class Argument, class Result, class... Children>
@@ -89,41 +99,83 @@ struct lane_value<map_form<F, Argument, Result, Children...>> {
   }
 };
 
-/// Fills the lanes of one leaf from memory. `count` < chunk leaves the rest as zeros.
+/// Converts or copies a full chunk of neighbours.
 template <class T>
-HEDDLE_ALWAYS_INLINE void load_lanes(lane_array<T>& lanes, const T* from, index_t stride, int count) {
-  if (count == chunk) {
-    if (stride == 1) {
-      for (int j = 0; j < chunk; ++j) lanes.lane[j] = static_cast<compute_type<T>>(from[j]);
-    } else if (stride == 0) {
-      const compute_type<T> value = static_cast<compute_type<T>>(*from);
-      for (int j = 0; j < chunk; ++j) lanes.lane[j] = value;
-    } else {
-      for (int j = 0; j < chunk; ++j) lanes.lane[j] = static_cast<compute_type<T>>(from[j * stride]);
-    }
-  } else {
-    for (int j = 0; j < chunk; ++j) lanes.lane[j] = compute_type<T>{};
-    for (int j = 0; j < count; ++j) lanes.lane[j] = static_cast<compute_type<T>>(from[j * stride]);
+struct convert_chunk {
+  compute_type<T>* lanes;
+  const T* from;
+  HEDDLE_ALWAYS_INLINE void operator()() const {
+    for (int j = 0; j < chunk; ++j) lanes[j] = static_cast<compute_type<T>>(from[j]);
   }
+};
+
+/// Fills the lanes of one leaf from memory, with zeros from `count` to the end of its block.
+template <class T>
+[[gnu::noinline]] void load_lanes(compute_type<T>* lanes, const T* from, index_t stride, int count) {
+  if (stride == 1 && count == chunk) {
+    if constexpr (std::is_same_v<T, compute_type<T>>)
+      std::memcpy(lanes, from, sizeof(T) * chunk);
+    else
+      vectorised(convert_chunk<T>{lanes, from});
+    return;
+  }
+  if (stride == 0) {
+    const compute_type<T> value = static_cast<compute_type<T>>(*from);
+    for (int j = 0; j < count; ++j) lanes[j] = value;
+  } else {
+    for (int j = 0; j < count; ++j) lanes[j] = static_cast<compute_type<T>>(from[j * stride]);
+  }
+  for (int j = count; j % lane_block != 0; ++j) lanes[j] = compute_type<T>{};
 }
 
 template <class T>
-HEDDLE_ALWAYS_INLINE void store_lanes(T* to, index_t stride, const T (&lanes)[chunk], int count) {
-  if (count == chunk && stride == 1) {
-    for (int j = 0; j < chunk; ++j) to[j] = lanes[j];
+[[gnu::noinline]] void store_lanes(T* to, index_t stride, const T* lanes, int count) {
+  if (stride == 1) {
+    std::memcpy(to, lanes, sizeof(T) * static_cast<std::size_t>(count));
   } else {
     for (int j = 0; j < count; ++j) to[j * stride] = lanes[j];
   }
 }
 
-template <class Form, class Lanes, int... S>
-HEDDLE_ALWAYS_INLINE void load_all([[maybe_unused]] Lanes& lanes, [[maybe_unused]] const void* const* data,
-                                   [[maybe_unused]] const index_t* offset, [[maybe_unused]] const index_t* stride,
-                                   [[maybe_unused]] int count, std::integer_sequence<int, S...>) {
-  (load_lanes<typename leaf_type<S, Form>::type>(
-       slot<S>(lanes), static_cast<const typename leaf_type<S, Form>::type*>(data[S]) + offset[S], stride[S], count),
-   ...);
-}
+/// No producer's values.
+struct no_hole {};
+
+/// Computes `count` elements of a form along one axis of its leaves: the loop that vectorises. `hole`: the values of
+/// the producer whose epilogue the form is, or null.
+template <class Form, class Out, int Leaves, class V>
+struct form_run {
+  const Form& form;
+  Out* out;
+  index_t out_stride;
+  const void* const* data;
+  const index_t* offset;
+  const index_t* stride;
+  index_t count;
+  const V* hole;
+
+  HEDDLE_ALWAYS_INLINE void operator()() const { run(std::make_integer_sequence<int, Leaves>{}); }
+
+ private:
+  template <int... S>
+  HEDDLE_ALWAYS_INLINE void run(std::integer_sequence<int, S...>) const {
+    for (index_t done = 0; done < count; done += chunk) {
+      const int now = count - done < chunk ? static_cast<int>(count - done) : chunk;
+      [[maybe_unused]] lanes_t<Form, Leaves> lanes;
+      (load_lanes<typename leaf_type<S, Form>::type>(
+           slot<S>(lanes).lane,
+           static_cast<const typename leaf_type<S, Form>::type*>(data[S]) + offset[S] + done * stride[S], stride[S],
+           now),
+       ...);
+      std::conditional_t<std::is_void_v<V>, no_hole, lane_array<V>> held;
+      if constexpr (!std::is_void_v<V>) load_lanes<V>(held.lane, hole + done, 1, now);
+      Out result[chunk];
+      for (int first = 0; first < now; first += lane_block)
+        for (int j = 0; j < lane_block; ++j)
+          result[first + j] = cast_element<Out>(lane_value<Form>::at(form, lanes, held, first + j));
+      store_lanes(out + done * out_stride, out_stride, result, now);
+    }
+  }
+};
 
 /// A group of axes walked by one linear index, for all leaves of a formula (and its output, in row Rows - 1 if there is
 /// one).
@@ -145,6 +197,19 @@ struct axis_group {
       linear = a == 0 ? 0 : linear / extent[a];
     }
   }
+  /// Adds the offsets of a linear index to each row's and gives each row's step along the innermost axis; returns how
+  /// many of `count` indices follow in that axis.
+  int run(index_t linear, int count, index_t* offset, index_t* step) const {
+    advance(linear, offset);
+    for (int r = 0; r < Rows; ++r) step[r] = rank == 0 ? 0 : stride[r][innermost()];
+    if (rank <= 1) return count;
+    const index_t left = extent[innermost()] - linear % extent[innermost()];
+    return left < count ? static_cast<int>(left) : count;
+  }
+
+ private:
+  // Bounded by the capacity so that compilers see it too.
+  int innermost() const { return rank <= 1 || capacity == 1 ? 0 : (rank < capacity ? rank : capacity) - 1; }
 };
 
 /// Copies the chosen axes of a bound formula into a group. `with_out` puts the output's strides into the last row.
@@ -164,16 +229,56 @@ axis_group<Rows, Rank> group_axes(const Bound& bound,
   return group;
 }
 
-/// An operand formula as a kernel reads it: `outer` walks the axes that are kept, `inner` those that are reduced.
+/// An operand formula as kernels read it: values of type V, a chunk at a time. `outer` walks the axes that are kept,
+/// `inner` those that are reduced.
+template <class V>
+class value_source {
+ public:
+  using value_type = V;
+  /// Where a group of inner values begins.
+  struct Position {
+    index_t outer;
+  };
+  using load_function = void (*)(const void* self, index_t outer, index_t inner, V* values, int count,
+                                 bool along_outer);
+
+  value_source(const void* self, load_function load_values, bool inner_is_one_axis, bool outer_is_contiguous)
+      : self_(self), load_(load_values), inner_is_one_axis_(inner_is_one_axis), outer_is_contiguous_(outer_is_contiguous) {}
+
+  Position at(index_t outer) const { return {outer}; }
+  V load(const Position& position, index_t inner) const {
+    V value;
+    load_(self_, position.outer, inner, &value, 1, false);
+    return value;
+  }
+  /// `count` values from `inner` on, at most a chunk of them.
+  void load_chunk(const Position& position, index_t inner, V (&values)[chunk], int count) const {
+    load_(self_, position.outer, inner, values, count, false);
+  }
+  /// `count` values of consecutive outer indices at one inner index, at most a chunk of them.
+  void load_outer_chunk(const Position& position, index_t inner, V (&values)[chunk], int count) const {
+    load_(self_, position.outer, inner, values, count, true);
+  }
+  /// True if consecutive inner indices are one axis for every leaf.
+  bool inner_is_contiguous() const { return inner_is_one_axis_; }
+  /// True if consecutive outer indices are one axis with stride 0 or 1 for every leaf.
+  bool outer_is_contiguous() const { return outer_is_contiguous_; }
+
+ private:
+  const void* self_;
+  load_function load_;
+  bool inner_is_one_axis_;
+  bool outer_is_contiguous_;
+};
+
+/// An operand formula with its axes grouped; kernels read it through values(), while this lives.
 template <class Bound>
 class source {
   static constexpr int rows = Bound::leaves > 0 ? Bound::leaves : 1;
+  using Group = axis_group<rows, Bound::rank>;
 
  public:
   using value_type = compute_type<typename Bound::out_type>;
-  struct Position {
-    index_t offset[static_cast<std::size_t>(rows)];
-  };
 
   source(const Bound& bound, const bool (&inner)[static_cast<std::size_t>(Bound::rank > 0 ? Bound::rank : 1)])
       : bound_(bound) {
@@ -183,107 +288,72 @@ class source {
     inner_ = group_axes<rows, Bound::rank>(bound, inner);
   }
 
-  Position at(index_t outer) const {
-    Position position{};
-    outer_.advance(outer, position.offset);
-    return position;
-  }
-  HEDDLE_ALWAYS_INLINE value_type load(const Position& position, index_t inner) const {
-    value_type value[chunk];
-    load_chunk(position, inner, value, 1);
-    return value[0];
-  }
-  /// `count` values from `inner` on, at most a chunk of them.
-  HEDDLE_ALWAYS_INLINE void load_chunk(const Position& position, index_t inner, value_type (&value)[chunk],
-                                       int count) const {
-    if constexpr (Bound::rank > 1) {
-      if (inner_.rank > 1) return chunk_across(position, inner, inner_, value, count);
+  value_source<value_type> values() const { return {this, load, inner_.rank <= 1, outer_is_contiguous()}; }
+
+ private:
+  static void load(const void* self, index_t outer, index_t inner, value_type* values, int count, bool along_outer) {
+    const source& from = *static_cast<const source*>(self);
+    const Group& walked = along_outer ? from.outer_ : from.inner_;
+    index_t base[static_cast<std::size_t>(rows)] = {};
+    (along_outer ? from.inner_ : from.outer_).advance(along_outer ? inner : outer, base);
+    const index_t first = along_outer ? outer : inner;
+    // Where several axes are walked, the chunk is put together from runs of the innermost one.
+    for (int done = 0; done < count;) {
+      index_t offset[static_cast<std::size_t>(rows)];
+      index_t stride[static_cast<std::size_t>(rows)];
+      for (int r = 0; r < rows; ++r) offset[r] = base[r];
+      const int now = walked.run(first + done, count - done, offset, stride);
+      vectorised(form_run<typename Bound::form_type, value_type, Bound::leaves, void>{
+          from.bound_.form, values + done, 1, from.bound_.table.data, offset, stride, now, nullptr});
+      done += now;
     }
-    run(position, inner, inner_, value, 0, count);
   }
-  /// True if consecutive inner indices are one axis for every leaf, so that load_chunk reads a chunk at a time.
-  bool inner_is_contiguous() const { return inner_.rank <= 1; }
-  /// True if consecutive outer indices are one axis with stride 0 or 1 for every leaf.
   bool outer_is_contiguous() const {
     if (outer_.rank > 1) return false;
     for (int r = 0; r < Bound::leaves; ++r)
       if (outer_.rank == 1 && outer_.stride[r][0] != 1 && outer_.stride[r][0] != 0) return false;
     return true;
   }
-  /// `count` values of consecutive outer indices at one inner index; only where outer_is_contiguous().
-  HEDDLE_ALWAYS_INLINE void load_outer_chunk(const Position& position, index_t inner, value_type (&value)[chunk],
-                                             int count) const {
-    Position moved = position;
-    inner_.advance(inner, moved.offset);
-    index_t stride[static_cast<std::size_t>(rows)] = {};
-    for (int r = 0; r < rows; ++r) stride[r] = outer_.rank == 1 ? outer_.stride[r][0] : 0;
-    evaluate(moved.offset, stride, value, 0, count);
+
+  Bound bound_;
+  Group outer_;
+  Group inner_;
+};
+
+/// Output and epilogue as kernels write them: finished values of type V, neighbours along the column axis at a time.
+/// `outer` walks the axes other than row and column.
+template <class V>
+class value_sink {
+ public:
+  struct Position {
+    index_t outer;
+  };
+  using store_function = void (*)(const void* self, index_t outer, index_t row, index_t column, const V* values,
+                                  index_t count);
+
+  value_sink(const void* self, store_function store_values) : self_(self), store_(store_values) {}
+
+  Position at(index_t outer) const { return {outer}; }
+  void store(const Position& position, index_t row, index_t column, V value) const {
+    store_(self_, position.outer, row, column, &value, 1);
+  }
+  /// `count` neighbours along the column axis, however many.
+  void store_row(const Position& position, index_t row, index_t column, const V* values, index_t count) const {
+    store_(self_, position.outer, row, column, values, count);
   }
 
  private:
-  template <class Group>
-  HEDDLE_ALWAYS_INLINE void run(const Position& position, index_t inner, const Group& group, value_type (&value)[chunk],
-                                int to, int count) const {
-    index_t offset[static_cast<std::size_t>(rows)];
-    index_t stride[static_cast<std::size_t>(rows)];
-    for (int r = 0; r < rows; ++r) {
-      stride[r] = group.rank == 1 ? group.stride[r][0] : 0;
-      offset[r] = position.offset[r] + inner * stride[r];
-    }
-    evaluate(offset, stride, value, to, count);
-  }
-  // Several axes: the chunk is put together from runs of the innermost one.
-  template <class Group>
-  HEDDLE_ALWAYS_INLINE void chunk_across(const Position& position, index_t inner, const Group& group,
-                                         value_type (&value)[chunk], int count) const {
-    const int last = group.rank - 1;
-    int done = 0;
-    while (done < count) {
-      const index_t linear = inner + done;
-      const index_t left = group.extent[last] - linear % group.extent[last];
-      const int now = left < count - done ? static_cast<int>(left) : count - done;
-      index_t offset[static_cast<std::size_t>(rows)];
-      index_t stride[static_cast<std::size_t>(rows)];
-      for (int r = 0; r < rows; ++r) {
-        offset[r] = position.offset[r];
-        stride[r] = group.stride[r][last];
-      }
-      group.advance(linear, offset);
-      evaluate(offset, stride, value, done, now);
-      done += now;
-    }
-  }
-  HEDDLE_ALWAYS_INLINE void evaluate(const index_t* offset, const index_t* stride, value_type (&value)[chunk], int to,
-                                     int count) const {
-    lanes_t<typename Bound::form_type, Bound::leaves> lanes;
-    load_all<typename Bound::form_type>(lanes, bound_.table.data, offset, stride, count,
-                                        std::make_integer_sequence<int, Bound::leaves>{});
-    const int no_hole = 0;
-    if (count == chunk) {
-      for (int j = 0; j < chunk; ++j)
-        value[j] = lane_value<typename Bound::form_type>::at(bound_.form, lanes, no_hole, j);
-    } else {
-      for (int j = 0; j < count; ++j)
-        value[to + j] = lane_value<typename Bound::form_type>::at(bound_.form, lanes, no_hole, j);
-    }
-  }
-
-  Bound bound_;
-  axis_group<rows, Bound::rank> outer_;
-  axis_group<rows, Bound::rank> inner_;
+  const void* self_;
+  store_function store_;
 };
 
-/// Output and epilogue as a kernel writes them: `outer` walks the remaining axes, row and column one axis each (-1:
-/// none).
+/// A bound formula's output with its axes grouped, row and column one axis each (-1: none); kernels write it through
+/// values<V>(), V the type of their values, while this lives.
 template <class Bound>
 class sink {
   static constexpr int rows = Bound::leaves + 1;
 
  public:
-  struct Position {
-    index_t offset[static_cast<std::size_t>(rows)];
-  };
-
   sink(const Bound& bound, int row_axis, int column_axis) : bound_(bound) {
     bool outer[static_cast<std::size_t>(Bound::rank > 0 ? Bound::rank : 1)] = {};
     for (int i = 0; i < Bound::rank; ++i) outer[i] = i != row_axis && i != column_axis;
@@ -294,49 +364,24 @@ class sink {
     }
   }
 
-  Position at(index_t outer) const {
-    Position position{};
-    outer_.advance(outer, position.offset);
-    return position;
-  }
   template <class V>
-  HEDDLE_ALWAYS_INLINE void store(const Position& position, index_t row, index_t column, V value) const {
-    const V values[1] = {value};
-    store_row(position, row, column, values, 1);
-  }
-  /// `count` neighbours along the column axis, however many.
-  template <class V>
-  HEDDLE_ALWAYS_INLINE void store_row(const Position& position, index_t row, index_t column, const V* values,
-                                      index_t count) const {
-    for (index_t done = 0; done < count; done += chunk) {
-      const int now = count - done < chunk ? static_cast<int>(count - done) : chunk;
-      index_t offset[static_cast<std::size_t>(rows)];
-      for (int r = 0; r < rows; ++r)
-        offset[r] = position.offset[r] + row * row_stride_[r] + (column + done) * column_stride_[r];
-      store_chunk(offset, column_stride_, values + done, now);
-    }
+  value_sink<V> values() const {
+    return {this, store<V>};
   }
 
  private:
+  template <class V>
+  static void store(const void* self, index_t outer, index_t row, index_t column, const V* values, index_t count) {
+    const sink& to = *static_cast<const sink*>(self);
+    index_t offset[static_cast<std::size_t>(rows)] = {};
+    to.outer_.advance(outer, offset);
+    for (int r = 0; r < rows; ++r) offset[r] += row * to.row_stride_[r] + column * to.column_stride_[r];
+    vectorised(form_run<typename Bound::form_type, typename Bound::out_type, Bound::leaves, V>{
+        to.bound_.form, to.bound_.out + offset[Bound::leaves], to.column_stride_[Bound::leaves], to.bound_.table.data,
+        offset, to.column_stride_, count, values});
+  }
   index_t stride_of(int r, int axis_number) const {
     return r < Bound::leaves ? bound_.table.stride[r][axis_number] : bound_.out_stride[axis_number];
-  }
-  template <class V>
-  HEDDLE_ALWAYS_INLINE void store_chunk(const index_t* offset, const index_t* stride, const V* values,
-                                        int count) const {
-    using Out = typename Bound::out_type;
-    lanes_t<typename Bound::form_type, Bound::leaves> lanes;
-    load_all<typename Bound::form_type>(lanes, bound_.table.data, offset, stride, count,
-                                        std::make_integer_sequence<int, Bound::leaves>{});
-    Out result[chunk];
-    if (count == chunk) {
-      for (int j = 0; j < chunk; ++j)
-        result[j] = cast_element<Out>(lane_value<typename Bound::form_type>::at(bound_.form, lanes, values, j));
-    } else {
-      for (int j = 0; j < count; ++j)
-        result[j] = cast_element<Out>(lane_value<typename Bound::form_type>::at(bound_.form, lanes, values, j));
-    }
-    store_lanes(bound_.out + offset[Bound::leaves], stride[Bound::leaves], result, count);
   }
 
   Bound bound_;

@@ -8,37 +8,6 @@ namespace heddle {
 inline namespace HEDDLE_BUILD {
 namespace on_cpu {
 
-/// A stretch of one formula: `count` elements of the innermost axis from the given offsets on.
-template <class Form, class Out, int Leaves>
-struct map_run {
-  const Form& form;
-  Out* out;
-  index_t out_stride;
-  const void* const* data;
-  const index_t* offset;
-  const index_t* stride;
-  index_t count;
-
-  HEDDLE_ALWAYS_INLINE void operator()() const {
-    const int no_hole = 0;
-    index_t here[static_cast<std::size_t>(Leaves > 0 ? Leaves : 1)];
-    for (int r = 0; r < Leaves; ++r) here[r] = offset[r];
-    for (index_t done = 0; done < count; done += chunk) {
-      const int now = count - done < chunk ? static_cast<int>(count - done) : chunk;
-      lanes_t<Form, Leaves> lanes;
-      load_all<Form>(lanes, data, here, stride, now, std::make_integer_sequence<int, Leaves>{});
-      Out result[chunk];
-      if (now == chunk) {
-        for (int j = 0; j < chunk; ++j) result[j] = cast_element<Out>(lane_value<Form>::at(form, lanes, no_hole, j));
-      } else {
-        for (int j = 0; j < now; ++j) result[j] = cast_element<Out>(lane_value<Form>::at(form, lanes, no_hole, j));
-      }
-      store_lanes(out + done * out_stride, out_stride, result, now);
-      for (int r = 0; r < Leaves; ++r) here[r] += chunk * stride[r];
-    }
-  }
-};
-
 /// Elements that are not worth a second thread.
 inline constexpr index_t map_grain = 16384;
 
@@ -77,8 +46,8 @@ void map(const bound_formula<Form, Out, Leaves, Rank>& bound) {
       }
       const index_t left = rank > 1 ? inner - begin % inner : inner - begin;
       const index_t count = left < end - begin ? left : end - begin;
-      vectorised(map_run<Form, Out, Leaves>{bound.form, bound.out + offset[0], inner_stride[0], bound.table.data,
-                                            offset + 1, inner_stride + 1, count});
+      vectorised(form_run<Form, Out, Leaves, void>{bound.form, bound.out + offset[0], inner_stride[0], bound.table.data,
+                                                   offset + 1, inner_stride + 1, count, nullptr});
       begin += count;
     }
   });

@@ -185,8 +185,9 @@ bool all_read_vectors(const Arguments& arguments, std::integer_sequence<int, S..
       ...);
 }
 
-/// Computes a bound formula of maps into its output: one launch.
-template <class Form, class Out, int Leaves, int Rank>
+/// Computes a bound formula of maps into its output: one launch. AnyLayout: only the slower kernel that takes every
+/// layout and size is compiled.
+template <bool AnyLayout = false, class Form, class Out, int Leaves, int Rank>
 void map(const bound_formula<Form, Out, Leaves, Rank>& bound, const launch_context& context) {
   using Arguments = map_arguments<Form, Out, Leaves, Rank>;
   static_assert(std::is_trivially_copyable_v<Arguments>, "a functor in a formula must be trivially copyable");
@@ -208,26 +209,27 @@ void map(const bound_formula<Form, Out, Leaves, Rank>& bound, const launch_conte
   if (arguments.size == 0) return;
 
   const int rank = arguments.rank;
-  const index_t vectors = (arguments.size + V - 1) / V;
-  const bool by_vectors = (rank == 0 || arguments.stride[0][rank - 1] == 1) &&
-                          (rank <= 1 || arguments.extent[rank - 1] % V == 0) && vectors <= fast_division_limit &&
-                          reads_vectors<V, Out>(arguments.out, arguments.stride[0], rank) &&
-                          all_read_vectors<Form, V>(arguments, std::make_integer_sequence<int, Leaves>{});
-  if (by_vectors || arguments.size <= fast_division_limit) {
-    for (int a = 1; a < rank; ++a) {
-      const index_t extent = by_vectors && a == rank - 1 ? arguments.extent[a] / V : arguments.extent[a];
-      arguments.divisor[a] = fast_divisor(static_cast<std::uint32_t>(extent));
+  if constexpr (!AnyLayout) {
+    const index_t vectors = (arguments.size + V - 1) / V;
+    const bool by_vectors = (rank == 0 || arguments.stride[0][rank - 1] == 1) &&
+                            (rank <= 1 || arguments.extent[rank - 1] % V == 0) && vectors <= fast_division_limit &&
+                            reads_vectors<V, Out>(arguments.out, arguments.stride[0], rank) &&
+                            all_read_vectors<Form, V>(arguments, std::make_integer_sequence<int, Leaves>{});
+    if (by_vectors || arguments.size <= fast_division_limit) {
+      for (int a = 1; a < rank; ++a) {
+        const index_t extent = by_vectors && a == rank - 1 ? arguments.extent[a] / V : arguments.extent[a];
+        arguments.divisor[a] = fast_divisor(static_cast<std::uint32_t>(extent));
+      }
     }
+    if (by_vectors)
+      return launch(map_vectors<Form, Out, Leaves, Rank, V>, grid_for(vectors, map_block), map_block, 0, context,
+                    arguments, static_cast<std::uint32_t>(vectors));
+    if (arguments.size <= fast_division_limit)
+      return launch(map_elements<Form, Out, Leaves, Rank, std::uint32_t>, grid_for(arguments.size, map_block),
+                    map_block, 0, context, arguments);
   }
-  if (by_vectors)
-    launch(map_vectors<Form, Out, Leaves, Rank, V>, grid_for(vectors, map_block), map_block, 0, context, arguments,
-           static_cast<std::uint32_t>(vectors));
-  else if (arguments.size <= fast_division_limit)
-    launch(map_elements<Form, Out, Leaves, Rank, std::uint32_t>, grid_for(arguments.size, map_block), map_block, 0,
-           context, arguments);
-  else
-    launch(map_elements<Form, Out, Leaves, Rank, std::uint64_t>, grid_for(arguments.size, map_block), map_block, 0,
-           context, arguments);
+  launch(map_elements<Form, Out, Leaves, Rank, std::uint64_t>, grid_for(arguments.size, map_block), map_block, 0,
+         context, arguments);
 }
 
 }  // namespace on_cuda

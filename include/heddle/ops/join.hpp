@@ -82,89 +82,37 @@ class concat_tensors : public producer<concat_tensors<Axis, Pieces, Tensors>> {
   void run_pieces(const Bound& bound, std::size_t begin, std::size_t count) const {
     constexpr int position = output_rows<Bound>;
     auto table = output_table<1 + Pieces>(bound);
-    index_t inner = 1;
+    index_t inner = 1;  // of each place of the axis
     for (int i = rank - 1; i >= Axis; --i) {
       table.stride[position][i] = inner;
-      inner *= bound.shape[i];
+      if (i > Axis) inner *= bound.shape[i];
     }
-    const tensor_type* base = nullptr;
+    index_t ends[static_cast<std::size_t>(Pieces)];
+    tensor_elements<value_type, Pieces> elements;
+    index_t end = 0;
     for (std::size_t p = 0; p < static_cast<std::size_t>(Pieces); ++p) {
-      // Rows without a piece repeat the first one's, so that they don't keep axes from merging.
+      // Rows without a piece repeat the first one's strides, so that they don't keep axes from merging.
       const tensor_type& tensor = tensors_[begin + (p < count ? p : 0)];
-      const bool single = tensor.shape()[Axis] == 1;
-      for (int i = 0; i < rank; ++i) {
-        const bool free = tensor.shape()[i] == 1 && (i != Axis || bound.shape[i] == 1);
-        // The one place of a piece may be given the stride with which it merges into what lies inside of it.
-        const index_t inside = i + 1 < rank ? tensor.strides()[i + 1] * tensor.shape()[i + 1] : 1;
-        table.stride[position + 1 + static_cast<int>(p)][i] = free ? 0 : (i == Axis && single ? inside : tensor.strides()[i]);
+      const auto row = static_cast<std::size_t>(position) + 1 + p;
+      for (int i = 0; i < rank; ++i) table.stride[row][i] = stride_along(tensor, i);
+      if (p < count && tensor.size() > 0) {
+        elements.tensor[p] = {tensor.data(), tensor.shape(), tensor.strides()};
+        elements.tensor[p].origin = tensor.data() - end * stride_along(tensor, Axis);
       }
-      if (base == nullptr && tensor.size() > 0) base = &tensor;
+      if (p < count) end += tensor.shape()[Axis];
+      ends[p] = end * inner;
     }
     table.merge();
-
-    concat_locator<rank, Pieces> locator;
-    locator.rank = table.rank;
-    locator.count = static_cast<int>(count);
-    locator.position = {table, position};
-    constexpr auto width = static_cast<index_t>(sizeof(value_type));
-    index_t end = 0;
-    for (std::size_t p = 0; p < count; ++p) {
-      const tensor_type& tensor = tensors_[begin + p];
-      const index_t axis_stride = table_stride(tensor);
-      const auto distance = static_cast<index_t>(reinterpret_cast<std::uintptr_t>(tensor.data()) -
-                                                 reinterpret_cast<std::uintptr_t>(base->data()));
-      locator.first[p] = distance / width - end * axis_stride;
-      end += tensor.shape()[Axis];
-      locator.end[p] = end * (inner / bound.shape[Axis]);
-      for (int a = 0; a < table.rank; ++a) locator.stride[p][a] = table.stride[position + 1 + static_cast<int>(p)][a];
-    }
-    dispatch(table, locator, begin, count, *base, bound);
+    const auto locator = [&]<class Index>(std::type_identity<Index>) {
+      return concat_locator<Pieces, rank, Index>(table, position, ends);
+    };
+    move_elements(table, locator, elements, compute_type<value_type>{}, bound, device(), move_name{name_});
   }
 
-  /// The stride along the joined axis by which a piece's first element is found.
-  static index_t table_stride(const tensor_type& tensor) {
-    if (tensor.shape()[Axis] != 1) return tensor.strides()[Axis];
-    if constexpr (Axis + 1 < rank)
-      return tensor.strides()[Axis + 1] * tensor.shape()[Axis + 1];
-    else
-      return 1;
-  }
-
-  template <class Table, class Locator, class Bound>
-  void dispatch(const Table& table, const Locator& locator, [[maybe_unused]] std::size_t begin,
-                [[maybe_unused]] std::size_t count, const tensor_type& base, const Bound& bound) const {
-    // The kernels' form of a tensor whose elements the locator finds from the first piece's on.
-    const bound_formula<leaf_form<value_type, 0>, value_type, 1, rank> from{
-        {}, nullptr, base.shape(), {}, {{base.data()}, {}}};
-    using From = std::remove_cvref_t<decltype(from)>;
-    if constexpr (runs_here<device_type>() && std::is_same_v<device_type, Cpu>) {
-      if constexpr (is_plain_move_v<From, Bound>)
-        on_cpu::copy_runs(table, locator, base.data(), bound.out, value_type{});
-      else
-        on_cpu::rearrange(table, locator, on_cpu::elements<From>(from), compute_type<value_type>{}, bound);
-    } else {
-#if HEDDLE_CUDA_COMPILER
-      const on_cuda::launch_context context = on_cuda::current_context(device().index, name_);
-      if constexpr (is_plain_move_v<From, Bound>) {
-        bool unit = on_cuda::has_long_runs(table) && on_cuda::is_dense_output(table, bound.out);
-        on_cuda::copy_sources<Pieces> sources;
-        sources.from = reinterpret_cast<const unsigned char*>(base.data());
-        for (std::size_t p = 0; p < count; ++p) {
-          const tensor_type& tensor = tensors_[begin + p];
-          if (tensor.size() == 0) continue;
-          sources.piece[p] = on_cuda::copy_source(tensor.data(), offset_span(tensor.shape(), tensor.strides()),
-                                                  sizeof(value_type));
-          unit = unit && locator.stride[p][table.rank - 1] == 1;
-        }
-        if (unit) {
-          on_cuda::copy_runs<static_cast<int>(sizeof(value_type))>(table, locator, sources, bound.out, uint4{}, {},
-                                                                   context);
-          return;
-        }
-      }
-      on_cuda::rearrange(table, locator, on_cuda::elements<From>(from), compute_type<value_type>{}, bound, {}, context);
-#endif
-    }
+  /// Any stride is right along an axis of extent 1: the one that lets it merge with what lies inside of it.
+  static index_t stride_along(const tensor_type& tensor, int i) {
+    if (tensor.shape()[i] != 1) return tensor.strides()[i];
+    return i + 1 < rank ? tensor.shape()[i + 1] * stride_along(tensor, i + 1) : 1;
   }
 
   Tensors tensors_;
@@ -215,11 +163,12 @@ class concat_formulas : public producer<concat_formulas<Axis, Operands...>> {
           for (int r = 0; r < From::leaves; ++r)
             table.stride[output_rows<Bound> + r][i] = operand_stride(from, r, i, 0);
         table.merge();
-        remap_locator<From::leaves, rank> locator;
-        locator.rank = table.rank;
-        locator.strides = {table, output_rows<Bound>};
-        move_elements(table, locator, from, true, compute_type<value_type>{}, part, device(), indexed_axis{},
-                      "concat");
+        const axis_change unchanged[static_cast<std::size_t>(rank)] = {};
+        const auto locator = [&]<class Index>(std::type_identity<Index>) {
+          return remap_locator<constant_rule, From::leaves, rank, Index>(table, output_rows<Bound>, unchanged);
+        };
+        move_elements(table, locator, formula_elements<From>{from}, compute_type<value_type>{}, part, device(),
+                      move_name{"concat"});
       });
     });
   }

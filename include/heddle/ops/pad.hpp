@@ -29,18 +29,18 @@ struct PadWidth {
 inline namespace HEDDLE_BUILD {
 
 /// A formula whose axes are remapped one by one. Axes before the operand's own have extent 1 in it.
-template <class Operand, int Rank>
-class remap_formula : public producer<remap_formula<Operand, Rank>> {
+template <template <class> class Rule, class Operand, int Rank>
+class remap_formula : public producer<remap_formula<Rule, Operand, Rank>> {
  public:
   using value_type = typename Operand::value_type;
   using device_type = typename Operand::device_type;
   static constexpr int rank = Rank;
   static constexpr producer_work work = producer_work::reduction;
 
-  remap_formula(Operand operand, const Shape<Rank>& shape, const axis_rule* rules, compute_type<value_type> fill,
+  remap_formula(Operand operand, const Shape<Rank>& shape, const axis_change* changes, compute_type<value_type> fill,
                 const char* name)
       : operand_(std::move(operand)), shape_(shape), fill_(fill), name_(name) {
-    for (int i = 0; i < Rank; ++i) rules_[i] = rules[i];
+    for (int i = 0; i < Rank; ++i) changes_[i] = changes[i];
   }
   Shape<rank> shape() const { return shape_; }
   device_type device() const { return operand_.device(); }
@@ -55,71 +55,61 @@ class remap_formula : public producer<remap_formula<Operand, Rank>> {
       using From = std::remove_cvref_t<decltype(from)>;
       auto table = output_table<From::leaves>(bound);
       for (int i = 0; i < Rank; ++i) {
-        table.alone[i] = rules_[i].mode != axis_mode::same;
+        table.alone[i] = changes_[i].mode != axis_mode::same;
         for (int r = 0; r < From::leaves; ++r)
           table.stride[output_rows<Bound> + r][i] = operand_stride(from, r, i, Rank - From::rank);
       }
       table.merge();
-      remap_locator<From::leaves, Rank> locator;
-      locator.rank = table.rank;
-      locator.strides = {table, output_rows<Bound>};
-      for (int a = 0; a < axis_capacity<Rank>; ++a)
-        if (a < table.rank && table.alone[a]) locator.rule[a] = rules_[table.original[a]];
-      move_elements(table, locator, from, true, fill_, bound, device(), indexed_axis{}, name_);
+      const auto locator = [&]<class Index>(std::type_identity<Index>) {
+        return remap_locator<Rule, From::leaves, Rank, Index>(table, output_rows<Bound>, changes_);
+      };
+      move_elements(table, locator, formula_elements<From>{from}, fill_, bound, device(), move_name{name_});
     });
   }
 
  private:
   Operand operand_;
   Shape<Rank> shape_;
-  axis_rule rules_[static_cast<std::size_t>(axis_capacity<Rank>)];
+  axis_change changes_[static_cast<std::size_t>(axis_capacity<Rank>)];
   compute_type<value_type> fill_;
   const char* name_;
 };
 
-template <class X, int Rank, class S = float>
-auto remapped(X&& x, const Shape<Rank>& shape, const axis_rule* rules, const char* name, S fill = {}) {
+template <template <class> class Rule, class X, int Rank, class S = float>
+auto remapped(X&& x, const Shape<Rank>& shape, const axis_change* changes, const char* name, S fill = {}) {
   using Node = formula_of_t<X&&>;
   using Value = compute_type<typename Node::value_type>;
-  return remap_formula<Node, Rank>(as_formula(std::forward<X>(x)), checked_shape(shape), rules,
-                                   cast_element<Value>(static_cast<canonical_t<S>>(fill)), name);
+  return remap_formula<Rule, Node, Rank>(as_formula(std::forward<X>(x)), checked_shape(shape), changes,
+                                         cast_element<Value>(static_cast<canonical_t<S>>(fill)), name);
 }
 
 // ---- pad ----
 
-template <class X, class S>
-auto pad_axes(X&& x, const PadWidth* widths, int count, pad_mode mode, S value) {
-  constexpr int rank = std::remove_cvref_t<X>::rank;
-  Shape<rank> shape = x.shape();
-  axis_rule rules[static_cast<std::size_t>(axis_capacity<rank>)];
-  if (count > rank)
-    throw ShapeError(Message{} << "pad: " << count << " pairs of widths for a tensor of shape " << shape);
-  for (int i = rank - count; i < rank; ++i) {
-    const PadWidth& width = widths[i - (rank - count)];
-    const index_t extent = shape[i];
+/// Widens the shape, and says how each axis is to be changed. Throws ShapeError.
+template <int Rank>
+void pad_shape(Shape<Rank>& shape, axis_change* changes, const PadWidth* widths, int count, pad_mode mode) {
+  const Shape<Rank> from = shape;
+  for (int i = Rank - count; i < Rank; ++i) {
+    const PadWidth& width = widths[i - (Rank - count)];
+    const index_t extent = from[i];
     const index_t padded = width.begin + extent + width.end;
     if (padded < 0)
-      throw ShapeError(Message{} << "pad: axis " << i << " of shape " << x.shape() << " can't be cut by "
-                                 << -width.begin << " and " << -width.end);
+      throw ShapeError(Message{} << "pad: axis " << i << " of shape " << from << " can't be cut by " << -width.begin
+                                 << " and " << -width.end);
     if (width.begin == 0 && width.end == 0) continue;
     const index_t widest = width.begin > width.end ? width.begin : width.end;
     if (mode == pad_mode::reflect && widest >= extent && widest > 0)
-      throw ShapeError(Message{} << "pad: axis " << i << " of shape " << x.shape() << " can be mirrored by less than "
+      throw ShapeError(Message{} << "pad: axis " << i << " of shape " << from << " can be mirrored by less than "
                                  << extent << " elements, not by " << widest);
     if (mode != pad_mode::constant && extent == 0 && padded > 0)
-      throw ShapeError(Message{} << "pad: axis " << i << " of shape " << x.shape() << " has no elements to go on with");
+      throw ShapeError(Message{} << "pad: axis " << i << " of shape " << from << " has no elements to go on with");
     shape[i] = padded;
-    index_t shift = -width.begin;
-    axis_mode how = axis_mode::constant;
-    if (mode == pad_mode::reflect) how = axis_mode::reflect;
-    if (mode == pad_mode::replicate) how = axis_mode::replicate;
-    if (mode == pad_mode::circular) {
-      how = axis_mode::wrap;
-      if (extent > 0) shift = (shift % extent + extent) % extent;
-    }
-    rules[i] = axis_rule(how, shift, extent, padded);
+    changes[i] = {axis_mode::constant, -width.begin, extent};
+    if (mode == pad_mode::reflect) changes[i].mode = axis_mode::reflect;
+    if (mode == pad_mode::replicate) changes[i].mode = axis_mode::replicate;
+    if (mode == pad_mode::circular)
+      changes[i] = {axis_mode::wrap, extent > 0 ? (-width.begin % extent + extent) % extent : 0, extent};
   }
-  return remapped(std::forward<X>(x), shape, rules, "pad", value);
 }
 
 /// x with `value` around it: each of the last axes widened by its own pair of begin and end, or by the same number at
@@ -127,15 +117,23 @@ auto pad_axes(X&& x, const PadWidth* widths, int count, pad_mode mode, S value) 
 /// Example: `hd::pad(image, {{1, 1}, {2, 2}})` widens rows by 1 and columns by 2; `hd::pad(x, {3}, -1.0)`.
 template <Expression X, std::size_t N, ScalarArgument S = float>
 auto pad(X&& x, const PadWidth (&widths)[N], S value = {}) {
-  static_assert(static_cast<int>(N) <= std::remove_cvref_t<X>::rank, "pad has more widths than the tensor has axes");
-  return pad_axes(std::forward<X>(x), widths, static_cast<int>(N), pad_mode::constant, value);
+  constexpr int rank = std::remove_cvref_t<X>::rank;
+  static_assert(static_cast<int>(N) <= rank, "pad has more widths than the tensor has axes");
+  Shape<rank> shape = x.shape();
+  axis_change changes[static_cast<std::size_t>(axis_capacity<rank>)];
+  pad_shape(shape, changes, widths, static_cast<int>(N), pad_mode::constant);
+  return remapped<constant_rule>(std::forward<X>(x), shape, changes, "pad", value);
 }
 /// The same with what the mode says around it; reflect needs widths below the extent. Throws ShapeError.
 /// Example: `hd::pad(image, {{1, 1}, {1, 1}}, hd::pad_mode::reflect)`.
 template <Expression X, std::size_t N>
 auto pad(X&& x, const PadWidth (&widths)[N], pad_mode mode) {
-  static_assert(static_cast<int>(N) <= std::remove_cvref_t<X>::rank, "pad has more widths than the tensor has axes");
-  return pad_axes(std::forward<X>(x), widths, static_cast<int>(N), mode, 0.0F);
+  constexpr int rank = std::remove_cvref_t<X>::rank;
+  static_assert(static_cast<int>(N) <= rank, "pad has more widths than the tensor has axes");
+  Shape<rank> shape = x.shape();
+  axis_change changes[static_cast<std::size_t>(axis_capacity<rank>)];
+  pad_shape(shape, changes, widths, static_cast<int>(N), mode);
+  return remapped<border_rule>(std::forward<X>(x), shape, changes, "pad");
 }
 
 // ---- roll ----
@@ -146,7 +144,7 @@ template <Expression X, int... A>
 requires(sizeof...(A) > 0) auto roll(X&& x, const Extent (&shifts)[sizeof...(A)], axes_t<A...>) {
   constexpr int rank = std::remove_cvref_t<X>::rank;
   const Shape<rank> shape = x.shape();
-  axis_rule rules[static_cast<std::size_t>(axis_capacity<rank>)];
+  axis_change changes[static_cast<std::size_t>(axis_capacity<rank>)];
   index_t total[static_cast<std::size_t>(axis_capacity<rank>)] = {};
   int i = 0;
   const auto add = [&](int axis_number) {
@@ -156,8 +154,8 @@ requires(sizeof...(A) > 0) auto roll(X&& x, const Extent (&shifts)[sizeof...(A)]
   };
   (add(normalized_axis<A, rank>()), ...);
   for (int a = 0; a < rank; ++a)
-    if (total[a] != 0) rules[a] = axis_rule(axis_mode::wrap, shape[a] - total[a], shape[a], shape[a]);
-  return remapped(std::forward<X>(x), shape, rules, "roll");
+    if (total[a] != 0) changes[a] = {axis_mode::wrap, shape[a] - total[a], shape[a]};
+  return remapped<wrap_rule>(std::forward<X>(x), shape, changes, "roll");
 }
 template <Expression X, std::integral I, int A>
 auto roll(X&& x, I shift, axis_t<A>) {
@@ -178,7 +176,7 @@ auto tile_axes(X&& x, const Extent (&repeats)[static_cast<std::size_t>(N)], cons
   constexpr int rank = N > operand_rank ? N : operand_rank;
   const Shape<operand_rank> from = x.shape();
   Shape<rank> shape;
-  axis_rule rules[static_cast<std::size_t>(rank)];
+  axis_change changes[static_cast<std::size_t>(rank)];
   for (int i = 0; i < rank; ++i) {
     const int own = i - (rank - operand_rank);
     const index_t extent = own < 0 ? 1 : from[own];
@@ -187,9 +185,9 @@ auto tile_axes(X&& x, const Extent (&repeats)[static_cast<std::size_t>(N)], cons
                                               << " times");
     shape[i] = extent * times;
     // Of an extent of 1 every coordinate is the only one: its stride of 0 says it already.
-    if (times != 1 && extent > 1) rules[i] = axis_rule(axis_mode::wrap, 0, extent, shape[i]);
+    if (times != 1 && extent > 1) changes[i] = {axis_mode::wrap, 0, extent};
   }
-  return remapped(std::forward<X>(x), shape, rules, name);
+  return remapped<wrap_rule>(std::forward<X>(x), shape, changes, name);
 }
 
 /// The whole tensor repeated along each axis, as NumPy's: missing numbers of times are 1 in front, missing axes too.
@@ -232,20 +230,19 @@ class triangle_formula : public producer<triangle_formula<Operand>> {
     with_source(operand_, [&](const auto& from) {
       using From = std::remove_cvref_t<decltype(from)>;
       auto table = output_table<From::leaves + 1>(bound);
-      constexpr int beyond = output_rows<Bound> + From::leaves;
       for (int i = 0; i < rank; ++i) {
         for (int r = 0; r < From::leaves; ++r) table.stride[output_rows<Bound> + r][i] = operand_stride(from, r, i, 0);
-        table.stride[beyond][i] = i == rank - 1 ? 1 : (i == rank - 2 ? -1 : 0);
+        table.stride[output_rows<Bound> + From::leaves][i] = i == rank - 1 ? 1 : (i == rank - 2 ? -1 : 0);
       }
       table.merge();
-      triangle_locator<From::leaves, rank> locator;
-      locator.rank = table.rank;
-      locator.lower = lower_;
-      locator.diagonal = diagonal_;
-      locator.strides = {table, output_rows<Bound>};
-      locator.beyond = {table, beyond};
-      move_elements(table, locator, from, true, compute_type<value_type>{}, bound, device(), indexed_axis{},
-                    lower_ ? "tril" : "triu");
+      // Diagonals beyond the corners are all or nothing as the ones next to them are.
+      const index_t rows = bound.shape[rank - 2], columns = bound.shape[rank - 1];
+      const index_t diagonal = diagonal_ < -rows ? -rows : (diagonal_ > columns ? columns : diagonal_);
+      const auto locator = [&]<class Index>(std::type_identity<Index>) {
+        return triangle_locator<From::leaves, rank, Index>(table, output_rows<Bound>, lower_, diagonal);
+      };
+      move_elements(table, locator, formula_elements<From>{from}, compute_type<value_type>{}, bound, device(),
+                    move_name{lower_ ? "tril" : "triu"});
     });
   }
 

@@ -4,7 +4,7 @@
 
 #include "heddle/cuda/fault.hpp"
 #include "heddle/kernels/cuda/form.cuh"
-#include "heddle/kernels/rearrange.hpp"
+#include "heddle/kernels/axis_table.hpp"
 
 namespace heddle {
 inline namespace HEDDLE_BUILD {
@@ -23,15 +23,38 @@ class elements {
   explicit elements(const Bound& bound) : form_(bound.form) {
     for (int r = 0; r < rows; ++r) data_[r] = bound.table.data[r];
   }
-  __device__ __forceinline__ value_type load(const index_t* offset) const {
+  template <class Index>
+  __device__ __forceinline__ value_type load(const Index* offset, int) const {
     registers_t<Form, Bound::leaves, 1> registers;
-    load_element<Form>(registers, data_, offset, std::make_integer_sequence<int, Bound::leaves>{});
+    index_t at[static_cast<std::size_t>(held)];
+#pragma unroll
+    for (int r = 0; r < rows; ++r) at[r] = offset[r];
+    load_element<Form>(registers, data_, at, std::make_integer_sequence<int, Bound::leaves>{});
     return static_cast<value_type>(lane_value<Form>::at(form_, registers, 0, 0));
   }
 
  private:
   Form form_;
   const void* data_[static_cast<std::size_t>(held)];
+};
+
+/// Tensors of one type, one of which is read.
+template <class T, int Pieces>
+class piece_elements {
+ public:
+  static constexpr int rows = 1;
+  using value_type = compute_type<T>;
+
+  explicit piece_elements(const T* const* data) {
+    for (int p = 0; p < Pieces; ++p) data_[p] = data[p];
+  }
+  template <class Index>
+  __device__ __forceinline__ value_type load(const Index* offset, int piece) const {
+    return static_cast<value_type>(data_[piece][static_cast<index_t>(offset[0])]);
+  }
+
+ private:
+  const T* data_[static_cast<std::size_t>(Pieces)];
 };
 
 /// An output and the maps above it, written at one offset a row: row 0 is the output's, the others the epilogue's.
@@ -46,11 +69,14 @@ class writer {
   explicit writer(const Bound& bound) : form_(bound.form), out_(bound.out) {
     for (int r = 0; r < Bound::leaves; ++r) data_[r] = bound.table.data[r];
   }
-  template <class V>
-  __device__ __forceinline__ void store(const index_t* offset, V value) const {
+  template <class Index, class V>
+  __device__ __forceinline__ void store(const Index* offset, V value) const {
     registers_t<Form, Bound::leaves, 1> registers;
-    load_element<Form>(registers, data_, offset + 1, std::make_integer_sequence<int, Bound::leaves>{});
-    out_[offset[0]] = cast_element<Out>(lane_value<Form>::at(form_, registers, value, 0));
+    index_t at[static_cast<std::size_t>(rows)];
+#pragma unroll
+    for (int r = 0; r < rows; ++r) at[r] = offset[r];
+    load_element<Form>(registers, data_, at + 1, std::make_integer_sequence<int, Bound::leaves>{});
+    out_[at[0]] = cast_element<Out>(lane_value<Form>::at(form_, registers, value, 0));
   }
 
  private:

@@ -7,6 +7,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <type_traits>
 
 #include "heddle/config.hpp"
 #include "heddle/core/shape.hpp"
@@ -19,28 +21,31 @@ inline namespace HEDDLE_BUILD {
 namespace on_cpu {
 
 inline constexpr index_t reduce_block = 64 * chunk;        // elements that are accumulated lane by lane
+inline constexpr index_t reduce_run = 8 * chunk;           // elements that are loaded at once
 inline constexpr index_t reduce_part = 16 * reduce_block;  // elements that threads share large reductions by
 inline constexpr index_t reduce_many = 64;                 // results enough to share instead
 inline constexpr int reduce_columns = 8 * chunk;           // results that are accumulated side by side
 inline constexpr index_t reduce_rows = 256;                // rows of them that make a block
 inline constexpr index_t reduce_serial = 1 << 15;          // elements that are not worth a second thread
 
-/// Combines a sequence of states in pairs, pairs of pairs and so on, whatever its length. Width states at a time.
-template <class Reduction, int Width>
+/// Combines a sequence of states in pairs, pairs of pairs and so on, whatever its length; several sequences side by
+/// side.
+template <class Reduction>
 class pairwise {
   using State = typename Reduction::state;
 
  public:
   static constexpr int most_levels = 48;
 
-  /// `levels`: memory for Width states for each level; log2(number of states) + 1 levels are used.
-  HEDDLE_ALWAYS_INLINE pairwise(const Reduction& reduction, State* levels) : reduction_(reduction), levels_(levels) {}
+  /// `levels`: memory for `width` states for each level; log2(length) + 1 levels are used.
+  HEDDLE_ALWAYS_INLINE pairwise(const Reduction& reduction, State* levels, int width = 1)
+      : reduction_(reduction), levels_(levels), width_(width) {}
 
-  /// Adds the next Width states, which are overwritten.
+  /// Adds each sequence's next state; they are overwritten.
   HEDDLE_ALWAYS_INLINE void push(State* states) {
     int level = 0;
-    for (; (pushed_ >> level & 1) != 0; ++level) merge(levels_ + level * Width, states, states);
-    copy(states, levels_ + level * Width);
+    for (; (pushed_ >> level & 1) != 0; ++level) merge(levels_ + level * width_, states, states);
+    copy(states, levels_ + level * width_);
     ++pushed_;
   }
   /// The combination of all, for at least one push.
@@ -49,9 +54,9 @@ class pairwise {
     for (int level = 0; pushed_ >> level != 0; ++level) {
       if ((pushed_ >> level & 1) == 0) continue;
       if (first) {
-        copy(levels_ + level * Width, result);
+        copy(levels_ + level * width_, result);
       } else {
-        merge(levels_ + level * Width, result, result);
+        merge(levels_ + level * width_, result, result);
       }
       first = false;
     }
@@ -60,18 +65,19 @@ class pairwise {
  private:
   /// The earlier states stand on the left.
   HEDDLE_ALWAYS_INLINE void merge(const State* left, const State* right, State* to) const {
-    for (int i = 0; i < Width; ++i) {
+    for (int i = 0; i < width_; ++i) {
       State both = left[i];
       reduction_.combine(both, right[i]);
       to[i] = both;
     }
   }
-  static HEDDLE_ALWAYS_INLINE void copy(const State* from, State* to) {
-    for (int i = 0; i < Width; ++i) to[i] = from[i];
+  HEDDLE_ALWAYS_INLINE void copy(const State* from, State* to) const {
+    for (int i = 0; i < width_; ++i) to[i] = from[i];
   }
 
   [[no_unique_address]] Reduction reduction_;
   State* const levels_;
+  const int width_;
   std::uint64_t pushed_ = 0;
 };
 
@@ -85,33 +91,52 @@ HEDDLE_ALWAYS_INLINE void load_inner(const Source& source, const typename Source
   }
 }
 
-/// Reduces elements begin to end of one group to `result`.
+/// Any number of values: by one call where the source can, else a chunk at a time.
+template <class Source, class Value>
+HEDDLE_ALWAYS_INLINE void load_inner_run(const Source& source, const typename Source::Position& position, index_t inner,
+                                         Value* values, index_t count) {
+  if constexpr (requires { source.load_run(position, inner, values, count); }) {
+    source.load_run(position, inner, values, count);
+  } else {
+    for (; count >= chunk; inner += chunk, values += chunk, count -= chunk)
+      load_inner(source, position, inner, *reinterpret_cast<Value(*)[chunk]>(values), chunk);
+    Value rest[chunk];
+    if (count > 0) load_inner(source, position, inner, rest, static_cast<int>(count));
+    for (index_t j = 0; j < count; ++j) values[j] = rest[j];
+  }
+}
+
+/// Values of neighbouring groups at one inner index, where source.outer_is_contiguous().
+template <class Source, class Value>
+HEDDLE_ALWAYS_INLINE void load_outer_run(const Source& source, index_t outer, index_t inner, Value* values,
+                                         index_t count) {
+  if constexpr (requires { source.load_outer_run(source.at(outer), inner, values, count); }) {
+    source.load_outer_run(source.at(outer), inner, values, count);
+  } else {
+    for (; count >= chunk; outer += chunk, values += chunk, count -= chunk)
+      source.load_outer_chunk(source.at(outer), inner, *reinterpret_cast<Value(*)[chunk]>(values), chunk);
+    Value rest[chunk];
+    if (count > 0) source.load_outer_chunk(source.at(outer), inner, rest, static_cast<int>(count));
+    for (index_t j = 0; j < count; ++j) values[j] = rest[j];
+  }
+}
+
+/// Reduces elements begin to end of `count` groups to `results`.
 template <class Reduction, class Source>
 struct reduce_range {
   Reduction reduction;
   const Source& source;
-  index_t outer, begin, end;
-  typename Reduction::state& result;
+  index_t outer, count, begin, end;
+  typename Reduction::state* results;
 
   HEDDLE_ALWAYS_INLINE void operator()() const {
-    using State = typename Reduction::state;
-    const auto position = source.at(outer);
-    if (end - begin <= chunk) {
-      typename Source::value_type values[chunk];
-      const int count = static_cast<int>(end - begin);
-      load_inner(source, position, begin, values, count);
-      State state = reduction.identity();
-      for (int j = 0; j < count; ++j) accumulate(state, values[j], begin + j);
-      result = state;
-      return;
+    for (index_t i = 0; i < count; ++i) {
+      if (end - begin <= chunk) {
+        results[i] = few(source.at(outer + i));
+      } else {
+        results[i] = many(source.at(outer + i));
+      }
     }
-    State levels[pairwise<Reduction, 1>::most_levels];
-    pairwise<Reduction, 1> blocks(reduction, levels);
-    for (index_t i = begin; i < end; i += reduce_block) {
-      State state = block(position, i, end - i < reduce_block ? end : i + reduce_block);
-      blocks.push(&state);
-    }
-    blocks.finish(&result);
   }
 
  private:
@@ -121,19 +146,56 @@ struct reduce_range {
     reduction.accumulate(state, static_cast<Input>(value), position);
   }
 
+  HEDDLE_ALWAYS_INLINE typename Reduction::state few(const typename Source::Position& position) const {
+    typename Source::value_type values[chunk];
+    const int number = static_cast<int>(end - begin);
+    typename Reduction::state state = reduction.identity();
+    if (number > 0) load_inner(source, position, begin, values, number);
+    for (int j = 0; j < number; ++j) accumulate(state, values[j], begin + j);
+    return state;
+  }
+
+  HEDDLE_ALWAYS_INLINE typename Reduction::state many(const typename Source::Position& position) const {
+    typename Reduction::state levels[pairwise<Reduction>::most_levels];
+    pairwise<Reduction> blocks(reduction, levels);
+    typename Reduction::state state = reduction.identity();
+    for (index_t i = begin; i < end; i += reduce_block) {
+      state = block(position, i, end - i < reduce_block ? end : i + reduce_block);
+      blocks.push(&state);
+    }
+    blocks.finish(&state);
+    return state;
+  }
+
+  /// Less than a chunk: all lanes are computed and those that count are kept, which vectorises.
+  HEDDLE_ALWAYS_INLINE void add_rest(typename Reduction::state (&lanes)[chunk],
+                                     const typename Source::value_type* values, int number, index_t position) const {
+    if constexpr (std::is_arithmetic_v<typename Reduction::state>) {
+      typename Source::value_type padded[chunk] = {};
+      for (int j = 0; j < number; ++j) padded[j] = values[j];
+      for (int j = 0; j < chunk; ++j) {
+        typename Reduction::state next = lanes[j];
+        accumulate(next, padded[j], position + j);
+        lanes[j] = j < number ? next : lanes[j];
+      }
+    } else {
+      for (int j = 0; j < number; ++j) accumulate(lanes[j], values[j], position + j);
+    }
+  }
+
   HEDDLE_ALWAYS_INLINE typename Reduction::state block(const typename Source::Position& position, index_t i,
                                                        index_t last) const {
     typename Reduction::state lanes[chunk];
     for (int j = 0; j < chunk; ++j) lanes[j] = reduction.identity();
-    typename Source::value_type values[chunk];
-    for (; i + chunk <= last; i += chunk) {
-      load_inner(source, position, i, values, chunk);
-      for (int j = 0; j < chunk; ++j) accumulate(lanes[j], values[j], i + j);
-    }
-    if (i < last) {
-      const int count = static_cast<int>(last - i);
-      load_inner(source, position, i, values, count);
-      for (int j = 0; j < count; ++j) accumulate(lanes[j], values[j], i + j);
+    alignas(64) typename Source::value_type values[reduce_run];
+    while (i < last) {
+      const index_t loaded = last - i < reduce_run ? last - i : reduce_run;
+      load_inner_run(source, position, i, values, loaded);
+      index_t k = 0;
+      for (; k + chunk <= loaded; k += chunk)
+        for (int j = 0; j < chunk; ++j) accumulate(lanes[j], values[k + j], i + k + j);
+      if (k < loaded) add_rest(lanes, values + k, static_cast<int>(loaded - k), i + k);
+      i += loaded;
     }
     for (int half = chunk / 2; half > 0; half /= 2)
       for (int j = 0; j < half; ++j) reduction.combine(lanes[j], lanes[j + half]);
@@ -153,30 +215,29 @@ struct reduce_columns_range {
   typename Reduction::state* levels;   // as pairwise wants them
 
   HEDDLE_ALWAYS_INLINE void operator()() const {
-    typename Source::Position positions[reduce_columns / chunk] = {};
-    for (int c = 0; c < count; c += chunk) positions[c / chunk] = source.at(outer + c);
-    pairwise<Reduction, reduce_columns> blocks(reduction, levels);
+    // Zeros beyond `count`: lanes that nobody asks for are reduced along with the others.
+    alignas(64) typename Source::value_type values[reduce_columns] = {};
+    const int width = (count + chunk - 1) / chunk * chunk;
+    pairwise<Reduction> blocks(reduction, levels, width);
     for (index_t i = begin; i < end; i += reduce_rows) {
       const index_t last = end - i < reduce_rows ? end : i + reduce_rows;
-      for (int c = 0; c < reduce_columns; ++c) results[c] = reduction.identity();
-      for (index_t row = i; row < last; ++row)
-        for (int c = 0; c < count; c += chunk) add_chunk(positions[c / chunk], row, c);
+      for (int c = 0; c < width; ++c) results[c] = reduction.identity();
+      for (index_t row = i; row < last; ++row) add_row(row, values);
       blocks.push(results);
     }
     blocks.finish(results);
   }
 
  private:
-  HEDDLE_ALWAYS_INLINE void add_chunk(const typename Source::Position& position, index_t row, int first) const {
+  HEDDLE_ALWAYS_INLINE void add_row(index_t row, typename Source::value_type (&values)[reduce_columns]) const {
     using Input = typename Reduction::input;
-    typename Source::value_type values[chunk];
-    typename Reduction::state* const states = results + first;
-    if (count - first >= chunk) {
-      source.load_outer_chunk(position, row, values, chunk);
-      for (int j = 0; j < chunk; ++j) reduction.accumulate(states[j], static_cast<Input>(values[j]), row);
-    } else {
-      source.load_outer_chunk(position, row, values, count - first);
-      for (int j = 0; j < count - first; ++j) reduction.accumulate(states[j], static_cast<Input>(values[j]), row);
+    load_outer_run(source, outer, row, values, count);
+    for (int c = 0; c < count; c += chunk) {
+      // In an array of their own, which nothing else can point to, the states' loop vectorises.
+      typename Reduction::state states[chunk];
+      for (int j = 0; j < chunk; ++j) states[j] = results[c + j];
+      for (int j = 0; j < chunk; ++j) reduction.accumulate(states[j], static_cast<Input>(values[c + j]), row);
+      for (int j = 0; j < chunk; ++j) results[c + j] = states[j];
     }
   }
 };
@@ -191,7 +252,18 @@ struct store_results {
   index_t inner_count;
 
   HEDDLE_ALWAYS_INLINE void operator()() const {
-    for (index_t i = 0; i < count; ++i) sink.store(sink.at(outer + i), 0, 0, reduction.finish(states[i], inner_count));
+    using Result = typename Reduction::result;
+    if constexpr (requires(const Result* values) { sink.store_outer_run(sink.at(outer), values, count); }) {
+      Result values[chunk];
+      for (index_t i = 0; i < count; i += chunk) {
+        const index_t now = count - i < chunk ? count - i : chunk;
+        for (index_t j = 0; j < now; ++j) values[j] = reduction.finish(states[i + j], inner_count);
+        sink.store_outer_run(sink.at(outer + i), values, now);
+      }
+    } else {
+      for (index_t i = 0; i < count; ++i)
+        sink.store(sink.at(outer + i), 0, 0, reduction.finish(states[i], inner_count));
+    }
   }
 };
 
@@ -202,11 +274,11 @@ void reduce_by_groups(const Reduction& reduction, const Source& source, const Si
   using State = typename Reduction::state;
   if (outer_count >= reduce_many || inner_count <= reduce_part) {
     parallel_for(outer_count, reduce_serial / (inner_count + 8) + 1, [&](index_t begin, index_t end) {
-      for (index_t outer = begin; outer < end; ++outer) {
-        State state = reduction.identity();
-        if (inner_count > 0)
-          vectorised(reduce_range<Reduction, Source>{reduction, source, outer, 0, inner_count, state});
-        vectorised(store_results<Reduction, Sink>{reduction, sink, outer, 1, &state, inner_count});
+      State states[chunk];
+      for (index_t outer = begin; outer < end; outer += chunk) {
+        const index_t count = end - outer < chunk ? end - outer : chunk;
+        vectorised(reduce_range<Reduction, Source>{reduction, source, outer, count, 0, inner_count, states});
+        vectorised(store_results<Reduction, Sink>{reduction, sink, outer, count, states, inner_count});
       }
     });
     return;
@@ -217,14 +289,12 @@ void reduce_by_groups(const Reduction& reduction, const Source& source, const Si
     for (index_t i = begin; i < end; ++i) {
       const index_t first = i % parts * reduce_part;
       const index_t last = inner_count - first < reduce_part ? inner_count : first + reduce_part;
-      State state = reduction.identity();
-      vectorised(reduce_range<Reduction, Source>{reduction, source, i / parts, first, last, state});
-      states[i] = state;
+      vectorised(reduce_range<Reduction, Source>{reduction, source, i / parts, 1, first, last, states + i});
     }
   });
   for (index_t outer = 0; outer < outer_count; ++outer) {
-    State levels[pairwise<Reduction, 1>::most_levels];
-    pairwise<Reduction, 1> all(reduction, levels);
+    State levels[pairwise<Reduction>::most_levels];
+    pairwise<Reduction> all(reduction, levels);
     for (index_t part = 0; part < parts; ++part) all.push(states + outer * parts + part);
     State state = reduction.identity();
     all.finish(&state);
@@ -272,7 +342,7 @@ void reduce_by_columns(const Reduction& reduction, const Source& source, const S
     State* const states = part_states + tile * parts * reduce_columns;
     for (index_t step = 1; step < parts; step *= 2)
       for (index_t part = 0; part + step < parts; part += 2 * step)
-        for (int c = 0; c < reduce_columns; ++c)
+        for (int c = 0; c < tile_width(tile); ++c)
           reduction.combine(states[part * reduce_columns + c], states[(part + step) * reduce_columns + c]);
     vectorised(
         store_results<Reduction, Sink>{reduction, sink, tile * reduce_columns, tile_width(tile), states, inner_count});

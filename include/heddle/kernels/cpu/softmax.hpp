@@ -25,7 +25,7 @@ namespace on_cpu {
 // Exponentials are added in short sums, and the sums in turn, so that small terms are not lost beside the greatest.
 inline constexpr index_t softmax_block = 16 * chunk;
 inline constexpr index_t softmax_span = 32;
-// Elements of a row. Longer ones are loaded anew for each of the three passes.
+// Elements that are worked on in cache. Longer rows are loaded anew, part by part, for each of the three passes.
 inline constexpr index_t softmax_buffer = 1 << 16;
 
 HEDDLE_ALWAYS_INLINE float softmax_exp(float x) { return exp_f32(x); }
@@ -33,16 +33,16 @@ HEDDLE_ALWAYS_INLINE double softmax_exp(double x) { return std::exp(x); }
 
 /// Stores values of one row from `column` on.
 template <class Sink, class T>
-HEDDLE_ALWAYS_INLINE void store_chunk(const Sink& sink, const typename Sink::Position& position, index_t column,
-                                      const T (&values)[chunk], int count) {
-  if constexpr (requires { sink.store_row(position, column, column, values, column); }) {
+HEDDLE_ALWAYS_INLINE void store_run(const Sink& sink, const typename Sink::Position& position, index_t column,
+                                    const T* values, index_t count) {
+  if constexpr (requires { sink.store_row(position, column, column, values, count); }) {
     sink.store_row(position, 0, column, values, count);
   } else {
-    for (int j = 0; j < count; ++j) sink.store(position, 0, column + j, values[j]);
+    for (index_t j = 0; j < count; ++j) sink.store(position, 0, column + j, values[j]);
   }
 }
 
-/// One row of any layout.
+/// One row of any layout, in parts that fit the buffer; mostly there is one.
 template <bool Log, class Source, class Sink>
 struct softmax_row {
   using T = typename Source::value_type;
@@ -51,83 +51,71 @@ struct softmax_row {
   const Source& source;
   const Sink& sink;
   index_t row, columns;
-  T* buffer;  // room for the row in whole chunks, or null
+  T* buffer;     // `part` elements
+  index_t part;  // whole chunks
 
   HEDDLE_ALWAYS_INLINE void operator()() const {
     const auto position = source.at(row);
     T lanes[chunk];
     for (int j = 0; j < chunk; ++j) lanes[j] = lowest;
-    T values[chunk];
-    for (index_t c = 0; c < columns; c += chunk) {
-      load(position, c, values);
-      if (buffer != nullptr) __builtin_memcpy(buffer + c, values, sizeof(values));
-      for (int j = 0; j < chunk; ++j) lanes[j] = values[j] > lanes[j] ? values[j] : lanes[j];
+    for (index_t first = 0; first < columns; first += part) {
+      load(position, first);
+      for (index_t c = 0; c < count_from(first); c += chunk)
+        for (int j = 0; j < chunk; ++j) lanes[j] = buffer[c + j] > lanes[j] ? buffer[c + j] : lanes[j];
     }
     for (int half = chunk / 2; half > 0; half /= 2)
       for (int j = 0; j < half; ++j) lanes[j] = lanes[j + half] > lanes[j] ? lanes[j + half] : lanes[j];
     const T greatest = lanes[0];
-    const T sum = sum_of_exponentials(position, greatest);
-    write(position, greatest, Log ? std::log(sum) : T{1} / sum);
+
+    T sum{0};
+    for (index_t first = 0; first < columns; first += part) {
+      if (part < columns) load(position, first);
+      sum += exponentials(greatest, count_from(first));
+    }
+    const T scale = Log ? std::log(sum) : T{1} / sum;
+
+    const auto to = sink.at(row);
+    for (index_t first = 0; first < columns; first += part) {
+      const index_t count = count_from(first);
+      if (part < columns) {
+        load(position, first);
+        if constexpr (!Log) exponentials(greatest, count);
+      }
+      for (index_t c = 0; c < count; c += chunk)
+        for (int j = 0; j < chunk; ++j)
+          buffer[c + j] = Log ? (buffer[c + j] - greatest) - scale : buffer[c + j] * scale;
+      store_run(sink, to, first, buffer, count);
+    }
   }
 
  private:
-  /// A chunk of the row; what is beyond its end is -inf, which adds nothing.
-  HEDDLE_ALWAYS_INLINE void load(const typename Source::Position& position, index_t column, T (&values)[chunk]) const {
-    if (columns - column >= chunk) {
-      load_inner(source, position, column, values, chunk);
-    } else {
-      const int count = static_cast<int>(columns - column);
-      load_inner(source, position, column, values, count);
-      for (int j = count; j < chunk; ++j) values[j] = lowest;
-    }
+  HEDDLE_ALWAYS_INLINE index_t count_from(index_t first) const {
+    return columns - first < part ? columns - first : part;
   }
-  HEDDLE_ALWAYS_INLINE void reload(const typename Source::Position& position, index_t column,
-                                   T (&values)[chunk]) const {
-    if (buffer != nullptr) {
-      __builtin_memcpy(values, buffer + column, sizeof(values));
-    } else {
-      load(position, column, values);
-    }
+  /// Fills the buffer with the row's part from `first` on; -inf, which adds nothing, completes its last chunk.
+  HEDDLE_ALWAYS_INLINE void load(const typename Source::Position& position, index_t first) const {
+    const index_t count = count_from(first);
+    load_inner_run(source, position, first, buffer, count);
+    for (index_t c = count; c % chunk != 0; ++c) buffer[c] = lowest;
   }
-
-  HEDDLE_ALWAYS_INLINE T sum_of_exponentials(const typename Source::Position& position, T greatest) const {
+  /// The sum of the exponentials of the buffer's values, which they replace unless the logarithm is wanted.
+  HEDDLE_ALWAYS_INLINE T exponentials(T greatest, index_t count) const {
     T sum{0};
-    for (index_t block = 0; block < columns; block += softmax_block) {
-      const index_t end = columns - block < softmax_block ? columns : block + softmax_block;
+    for (index_t block = 0; block < count; block += softmax_block) {
+      const index_t end = count - block < softmax_block ? count : block + softmax_block;
       T lanes[chunk] = {};
-      T values[chunk];
       for (index_t c = block; c < end; c += chunk) {
-        reload(position, c, values);
-        for (int j = 0; j < chunk; ++j) values[j] = softmax_exp(values[j] - greatest);
+        T values[chunk];
+        for (int j = 0; j < chunk; ++j) values[j] = softmax_exp(buffer[c + j] - greatest);
         for (int j = 0; j < chunk; ++j) lanes[j] += values[j];
-        if (!Log && buffer != nullptr) __builtin_memcpy(buffer + c, values, sizeof(values));
+        if constexpr (!Log)
+          for (int j = 0; j < chunk; ++j) buffer[c + j] = values[j];
       }
       for (int half = chunk / 2; half > 0; half /= 2)
         for (int j = 0; j < half; ++j) lanes[j] += lanes[j + half];
       sum += lanes[0];
     }
     return sum;
-  }
-
-  /// scale: the logarithm of the sum, or its reciprocal.
-  HEDDLE_ALWAYS_INLINE void write(const typename Source::Position& position, T greatest, T scale) const {
-    const auto to = sink.at(row);
-    T values[chunk];
-    for (index_t c = 0; c < columns; c += chunk) {
-      reload(position, c, values);
-      if constexpr (Log) {
-        for (int j = 0; j < chunk; ++j) values[j] = (values[j] - greatest) - scale;
-      } else if (buffer != nullptr) {
-        for (int j = 0; j < chunk; ++j) values[j] = values[j] * scale;
-      } else {
-        for (int j = 0; j < chunk; ++j) values[j] = softmax_exp(values[j] - greatest) * scale;
-      }
-      if (columns - c >= chunk) {
-        store_chunk(sink, to, c, values, chunk);
-      } else {
-        store_chunk(sink, to, c, values, static_cast<int>(columns - c));
-      }
-    }
   }
 };
 
@@ -141,21 +129,16 @@ struct softmax_side_by_side {
   index_t row;
   int count;
   index_t columns;
-  T* buffer;  // columns chunks
+  T* buffer;  // a chunk for each column, and one row in whole chunks
 
   HEDDLE_ALWAYS_INLINE void operator()() const {
     T greatest[chunk], sum[chunk], scale[chunk];
     for (int j = 0; j < chunk; ++j) greatest[j] = -static_cast<T>(__builtin_huge_valf());
-    const auto position = source.at(row);
     for (index_t c = 0; c < columns; ++c) {
-      T values[chunk] = {};
-      if (count == chunk) {
-        source.load_outer_chunk(position, c, values, chunk);
-      } else {
-        source.load_outer_chunk(position, c, values, count);
-      }
+      T* const values = buffer + c * chunk;
+      load_outer_run(source, row, c, values, count);
+      for (int j = count; j < chunk; ++j) values[j] = T{0};
       for (int j = 0; j < chunk; ++j) greatest[j] = values[j] > greatest[j] ? values[j] : greatest[j];
-      __builtin_memcpy(buffer + c * chunk, values, sizeof(values));
     }
     for (int j = 0; j < chunk; ++j) sum[j] = T{0};
     for (index_t first = 0; first < columns; first += softmax_span) {
@@ -163,10 +146,10 @@ struct softmax_side_by_side {
       T part[chunk] = {};
       for (index_t c = first; c < end; ++c) {
         T values[chunk];
-        __builtin_memcpy(values, buffer + c * chunk, sizeof(values));
-        for (int j = 0; j < chunk; ++j) values[j] = softmax_exp(values[j] - greatest[j]);
+        for (int j = 0; j < chunk; ++j) values[j] = softmax_exp(buffer[c * chunk + j] - greatest[j]);
         for (int j = 0; j < chunk; ++j) part[j] += values[j];
-        if constexpr (!Log) __builtin_memcpy(buffer + c * chunk, values, sizeof(values));
+        if constexpr (!Log)
+          for (int j = 0; j < chunk; ++j) buffer[c * chunk + j] = values[j];
       }
       for (int j = 0; j < chunk; ++j) sum[j] += part[j];
     }
@@ -176,16 +159,12 @@ struct softmax_side_by_side {
 
  private:
   HEDDLE_ALWAYS_INLINE void write(int lane, T greatest, T scale) const {
-    const auto to = sink.at(row + lane);
-    T values[chunk];
-    for (index_t c = 0; c < columns; c += chunk) {
-      const int now = columns - c < chunk ? static_cast<int>(columns - c) : chunk;
-      for (int j = 0; j < now; ++j) {
-        const T value = buffer[(c + j) * chunk + lane];
-        values[j] = Log ? (value - greatest) - scale : value * scale;
-      }
-      store_chunk(sink, to, c, values, now);
+    T* const values = buffer + columns * chunk;
+    for (index_t c = 0; c < columns; ++c) {
+      const T value = buffer[c * chunk + lane];
+      values[c] = Log ? (value - greatest) - scale : value * scale;
     }
+    store_run(sink, sink.at(row + lane), 0, values, columns);
   }
 };
 
@@ -203,7 +182,7 @@ void softmax(const Source& source, const Sink& sink, index_t rows, index_t colum
   if constexpr (requires { source.outer_is_contiguous(); }) {
     if (rows >= chunk / 4 && columns > 1 && columns * chunk <= 4 * softmax_buffer && source.outer_is_contiguous()) {
       parallel_for((rows - 1) / chunk + 1, (grain - 1) / chunk + 1, [&](index_t begin, index_t end) {
-        T* const buffer = Workspace::get<T>(Workspace::within_range, static_cast<std::size_t>(columns * chunk));
+        T* const buffer = Workspace::get<T>(Workspace::within_range, static_cast<std::size_t>(columns * (chunk + 1)));
         for (index_t i = begin; i < end; ++i) {
           const index_t left = rows - i * chunk;
           vectorised(softmax_side_by_side<Log, Source, Sink>{
@@ -213,13 +192,12 @@ void softmax(const Source& source, const Sink& sink, index_t rows, index_t colum
       return;
     }
   }
+  const index_t whole = (columns + chunk - 1) / chunk * chunk;
+  const index_t part = whole < softmax_buffer ? whole : softmax_buffer;
   parallel_for(rows, grain, [&](index_t begin, index_t end) {
-    const index_t padded = (columns + chunk - 1) / chunk * chunk;
-    T* const buffer = padded <= softmax_buffer
-                          ? Workspace::get<T>(Workspace::within_range, static_cast<std::size_t>(padded))
-                          : nullptr;
+    T* const buffer = Workspace::get<T>(Workspace::within_range, static_cast<std::size_t>(part));
     for (index_t row = begin; row < end; ++row)
-      vectorised(softmax_row<Log, Source, Sink>{source, sink, row, columns, buffer});
+      vectorised(softmax_row<Log, Source, Sink>{source, sink, row, columns, buffer, part});
   });
 }
 

@@ -90,8 +90,8 @@ __global__ void __launch_bounds__(copy_block)
 template <int Bytes, int Rows, int Rank, class Locator>
 void copy_runs(const axis_table<Rows, Rank>& table, const Locator& locator, const copy_source& source, void* out,
                uint4 fill, const index_check& check, const launch_context& context) {
-  const copy_runs_arguments<Locator, Rank> arguments{
-      output_axes<Rank, std::int32_t>(table), locator, source, static_cast<unsigned char*>(out), fill, check};
+  const copy_runs_arguments<Locator, Rank> arguments{output_axes<Rank, std::int32_t>(table), locator, source,
+                                                     static_cast<unsigned char*>(out),       fill,    check};
   constexpr int lanes = 16 / Bytes;
   launch(copy_runs_kernel<Bytes, Locator, Rank>, grid_for(arguments.axes.size, copy_block * lanes), copy_block, 0,
          context, arguments);

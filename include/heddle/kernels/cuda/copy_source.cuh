@@ -8,8 +8,8 @@ namespace heddle {
 inline namespace HEDDLE_BUILD {
 namespace on_cuda {
 
-/// The memory of one piece that a copy reads: a locator's offsets count from `from`, and nothing outside of low and high
-/// is touched.
+/// The memory of one piece that a copy reads: a locator's offsets count from `from`, and nothing outside of low and
+/// high is touched.
 struct copy_source {
   const unsigned char* from = nullptr;
   const unsigned char* low = nullptr;
@@ -25,9 +25,9 @@ struct copy_source {
 
 /// The unsigned number of that many bytes.
 template <int Bytes>
-using bits_of = std::conditional_t<Bytes == 1, unsigned char,
-                                   std::conditional_t<Bytes == 2, unsigned short,
-                                                      std::conditional_t<Bytes == 4, unsigned, unsigned long long>>>;
+using bits_of = std::conditional_t<
+    Bytes == 1, unsigned char,
+    std::conditional_t<Bytes == 2, unsigned short, std::conditional_t<Bytes == 4, unsigned, unsigned long long>>>;
 
 /// The 16 bytes that begin `shift` bytes into two neighbouring pieces.
 __device__ __forceinline__ uint4 shifted_together(uint4 left, uint4 right, unsigned shift) {

@@ -60,11 +60,11 @@ __device__ __forceinline__ vector_places<Lanes> find_places(const Arguments& arg
     arguments.axes.decode(first + j, coordinate);
     location<1, std::int32_t> found;
     const place where = arguments.locator.locate(coordinate, found);
-    const std::int32_t run = arguments.locator.run(coordinate, min(arguments.axes.left(coordinate), Lanes - j));
+    const std::int32_t run = arguments.locator.run(coordinate, ::min(arguments.axes.left(coordinate), Lanes - j));
     const std::int32_t step = arguments.locator.step(0, found.piece);
     const copy_source& source = arguments.source[found.piece];
-    const unsigned at = static_cast<unsigned>(found.offset[0]) +
-                        static_cast<unsigned>((source.from - source.low) / Bytes);
+    const unsigned at =
+        static_cast<unsigned>(found.offset[0]) + static_cast<unsigned>((source.from - source.low) / Bytes);
     places.one_run = run == Lanes && step == 1 && where == place::element;
 #pragma unroll
     for (int k = 0; k < Lanes; ++k) {
@@ -85,8 +85,8 @@ __device__ __forceinline__ void warp_range(unsigned& low, unsigned& high) {
 #else
 #pragma unroll
   for (int step = 16; step > 0; step /= 2) {
-    low = min(low, __shfl_xor_sync(0xffffffffU, low, step));
-    high = max(high, __shfl_xor_sync(0xffffffffU, high, step));
+    low = ::min(low, __shfl_xor_sync(0xffffffffU, low, step));
+    high = ::max(high, __shfl_xor_sync(0xffffffffU, high, step));
   }
 #endif
 }
@@ -127,8 +127,8 @@ __global__ void __launch_bounds__(staged_block)
 #pragma unroll
       for (int j = 0; j < lanes; ++j) {
         const unsigned at = pieces == 1 || places[u].piece(j) == p ? places[u].at[j] : nowhere;
-        low = min(low, at);
-        high = max(high, at + 1);
+        low = ::min(low, at);
+        high = ::max(high, at + 1);
       }
     }
     warp_range(low, high);
@@ -178,15 +178,15 @@ __global__ void __launch_bounds__(staged_block)
         Bits bits = first_bits<Bits>(arguments.fill);
         if (at != nowhere) {
           const unsigned start = start_of[own];
-          bits = start != nowhere ? *reinterpret_cast<const Bits*>(staged + start + (at - low_of[own]) * Bytes)
-                                  : *reinterpret_cast<const Bits*>(arguments.source[own].low +
-                                                                   static_cast<std::size_t>(at) * Bytes);
+          bits = start != nowhere
+                     ? *reinterpret_cast<const Bits*>(staged + start + (at - low_of[own]) * Bytes)
+                     : *reinterpret_cast<const Bits*>(arguments.source[own].low + static_cast<std::size_t>(at) * Bytes);
         }
         put_bits(word, j, bits);
       }
     }
-    write_vector<Bits>(arguments.to + first * Bytes, word, static_cast<int>(min(
-                                                             static_cast<index_t>(lanes), arguments.axes.size - first)));
+    write_vector<Bits>(arguments.to + first * Bytes, word,
+                       static_cast<int>(::min(static_cast<index_t>(lanes), arguments.axes.size - first)));
   }
 }
 

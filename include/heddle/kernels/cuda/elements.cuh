@@ -3,8 +3,8 @@
 #pragma once
 
 #include "heddle/cuda/fault.hpp"
-#include "heddle/kernels/cuda/form.cuh"
 #include "heddle/kernels/axis_table.hpp"
+#include "heddle/kernels/cuda/form.cuh"
 
 namespace heddle {
 inline namespace HEDDLE_BUILD {

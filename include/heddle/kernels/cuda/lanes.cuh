@@ -55,7 +55,7 @@ template <bool Everyone, class T, class Combine>
 __device__ inline T combine_lanes(T value, const lane_layout& layout, T* scratch, Combine combine) {
   const int stride = layout.inner_fast ? 1 : layout.outer_lanes();
   const int span = stride << layout.log2_inner;
-  for (int distance = min(span, warp_size) / 2; distance >= stride; distance /= 2) {
+  for (int distance = ::min(span, warp_size) / 2; distance >= stride; distance /= 2) {
     combine(value, shuffle_xor(value, distance));
   }
   if (span > warp_size && layout.log2_inner > 0) {
@@ -63,7 +63,7 @@ __device__ inline T combine_lanes(T value, const lane_layout& layout, T* scratch
     if (thread % warp_size < stride) scratch[thread] = value;
     __syncthreads();
     if (Everyone || layout.inner() == 0) {
-      const int step = max(stride, warp_size);
+      const int step = ::max(stride, warp_size);
       const T* values = scratch + (layout.inner_fast ? thread & ~(span - 1) : layout.outer());
       value = values[0];
       for (int offset = step; offset < span; offset += step) combine(value, values[offset]);

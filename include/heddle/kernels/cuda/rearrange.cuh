@@ -59,9 +59,8 @@ __global__ void __launch_bounds__(rearrange_block)
 
 /// Writes every element of the output. The table's first rows are the output's and its epilogue's, as in `bound`.
 template <class Index, class Table, class Locator, class Elements, class Bound>
-void rearrange(const Table& table, const Locator& locator, const Elements& elements,
-               typename Elements::value_type fill, const Bound& bound, const index_check& check,
-               const launch_context& context) {
+void rearrange(const Table& table, const Locator& locator, const Elements& elements, typename Elements::value_type fill,
+               const Bound& bound, const index_check& check, const launch_context& context) {
   using Writer = writer<Bound>;
   using Arguments = rearrange_arguments<Locator, Elements, Writer, Bound::rank, Index>;
   static_assert(sizeof(Arguments) <= max_parameter_bytes, "this formula is too large for one kernel");

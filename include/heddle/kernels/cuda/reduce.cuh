@@ -77,7 +77,7 @@ __device__ inline typename Reduction::state reduce_strided(const Reduction& redu
   State total = reduction.identity();
   int i = first;
   while (i + (unroll - 1) * step < length) {
-    const int end = min(length, i + run * unroll * step);
+    const int end = ::min(length, i + run * unroll * step);
     State part[unroll];
 #pragma unroll
     for (int u = 0; u < unroll; ++u) part[u] = reduction.identity();
@@ -123,7 +123,7 @@ __global__ void __launch_bounds__(reduce_max_threads, 1)
   using State = typename Reduction::state;
   __shared__ reduce_scratch<State> scratch;
   const index_t begin = static_cast<index_t>(blockIdx.y) * plan.segment;
-  const int length = static_cast<int>(min(plan.segment, inner_count - begin));
+  const int length = static_cast<int>(::min(plan.segment, inner_count - begin));
   const int lane = plan.lanes.inner();
   const index_t outer = (static_cast<index_t>(blockIdx.x) << plan.lanes.log2_outer) + plan.lanes.outer();
   State state = reduction.identity();

@@ -105,4 +105,76 @@ Array triu(const Array& x, std::int64_t diagonal) {
   });
 }
 
+Array gather(const Array& x, const Array& index, int axis) {
+  return from_index(index.shape, [&](Extents from) {
+    from[at(axis)] = static_cast<std::int64_t>(index.at(from));
+    return x.at(from);
+  });
+}
+
+Array take(const Array& x, const Array& index, int axis) {
+  Extents shape(x.shape.begin(), x.shape.begin() + axis);
+  shape.insert(shape.end(), index.shape.begin(), index.shape.end());
+  shape.insert(shape.end(), x.shape.begin() + axis + 1, x.shape.end());
+  const std::size_t behind = at(axis) + index.shape.size();
+  return from_index(shape, [&](const Extents& place) {
+    const Extents which(place.begin() + axis, place.begin() + static_cast<std::ptrdiff_t>(behind));
+    Extents from(place.begin(), place.begin() + axis);
+    from.push_back(modulo(static_cast<std::int64_t>(index.at(which)), x.shape[at(axis)]));
+    from.insert(from.end(), place.begin() + static_cast<std::ptrdiff_t>(behind), place.end());
+    return x.at(from);
+  });
+}
+
+Array one_hot(const Array& index, std::int64_t classes) {
+  Extents shape = index.shape;
+  shape.push_back(classes);
+  return from_index(shape, [&](Extents place) {
+    const auto own = static_cast<double>(place.back());
+    place.pop_back();
+    return index.at(place) == own ? 1.0 : 0.0;
+  });
+}
+
+Array scatter(Array x, const Array& index, const Array& source, int axis) {
+  for (std::int64_t i = 0; i < index.size(); ++i) {
+    const Extents from = index_of(index.shape, i);
+    Extents to = from;
+    to[at(axis)] = static_cast<std::int64_t>(index[i]);
+    x.at(to) = source.at(from);
+  }
+  return x;
+}
+
+Array scatter_add(Array x, const Array& index, const Array& source, int axis) {
+  for (std::int64_t i = 0; i < index.size(); ++i) {
+    const Extents from = index_of(index.shape, i);
+    Extents to = from;
+    to[at(axis)] = static_cast<std::int64_t>(index[i]);
+    x.at(to) += source.at(from);
+  }
+  return x;
+}
+
+Array index_add(Array x, const Array& index, const Array& source, int axis) {
+  for (std::int64_t i = 0; i < source.size(); ++i) {
+    const Extents from = index_of(source.shape, i);
+    Extents to = from;
+    to[at(axis)] = static_cast<std::int64_t>(index[from[at(axis)]]);
+    x.at(to) += source[i];
+  }
+  return x;
+}
+
+Array nonzero(const Array& x) {
+  std::vector<double> values;
+  std::int64_t count = 0;
+  for (std::int64_t i = 0; i < x.size(); ++i) {
+    if (x[i] == 0) continue;
+    ++count;
+    for (const std::int64_t coordinate : index_of(x.shape, i)) values.push_back(static_cast<double>(coordinate));
+  }
+  return Array({count, x.rank()}, values);
+}
+
 }  // namespace reference

@@ -28,4 +28,17 @@ Array pad(const Array& x, const std::vector<std::pair<int, int>>& widths, PadMod
 Array tril(const Array& x, std::int64_t diagonal);
 Array triu(const Array& x, std::int64_t diagonal);
 
+/// x at the index's element along `axis`, for each place of the index.
+Array gather(const Array& x, const Array& index, int axis);
+/// Slices of x along `axis`, one for each element of the index, whose axes take the axis's place.
+Array take(const Array& x, const Array& index, int axis);
+Array one_hot(const Array& index, std::int64_t classes);
+/// x with the source's elements put, or added, where the index says along `axis`, in row-major order.
+Array scatter(Array x, const Array& index, const Array& source, int axis);
+Array scatter_add(Array x, const Array& index, const Array& source, int axis);
+/// x with slices of the source added along `axis` where the index, a list, says.
+Array index_add(Array x, const Array& index, const Array& source, int axis);
+/// The indices of the elements that are not 0, one a row.
+Array nonzero(const Array& x);
+
 }  // namespace reference

@@ -31,6 +31,17 @@ struct Mean : Sum<Input> {
   static Input finish(const Input& total, index_t count) { return total / static_cast<Input>(count); }
 };
 
+template <class Input>
+struct Max {
+  using input = Input;
+  using state = Input;
+  using result = Input;
+  static state identity() { return -std::numeric_limits<Input>::infinity(); }
+  static void accumulate(state& greatest, input value, index_t) { combine(greatest, value); }
+  static void combine(state& left, const state& right) { left = left > right || left != left ? left : right; }
+  static result finish(const state& greatest, index_t) { return greatest; }
+};
+
 /// The first of the greatest, the first NaN.
 template <class Input>
 struct Argmax {
@@ -122,6 +133,25 @@ TYPED_TEST(CpuReduce, SumsOfSmallIntegersAreExact) {
   }
 }
 
+// No 0 may slip in where a chunk is not full.
+TEST(CpuReduceMax, OfNegativeNumbersIsNegative) {
+  std::mt19937 random(6);
+  for (const Layout layout : layouts) {
+    for (const index_t inner : counts) {
+      for (const index_t outer : {1, 3, 9, 65}) {
+        Groups<float> groups(outer, inner, layout);
+        for (float& value : groups.memory) value = -1 - static_cast<float>(random() % 1000);
+        const auto got = reduced<Max<float>>(groups.chunked(), outer, inner);
+        for (index_t o = 0; o < outer; ++o) {
+          float want = groups.at(o, 0);
+          for (index_t i = 1; i < inner; ++i) want = std::max(want, groups.at(o, i));
+          ASSERT_EQ(got[o], want) << outer << " x " << inner << ", group " << o;
+        }
+      }
+    }
+  }
+}
+
 TEST(CpuReduceArgmax, IsTheFirstOfEqualsAndTheFirstNan) {
   std::mt19937 random(2);
   for (const Layout layout : layouts) {
@@ -202,18 +232,34 @@ TEST(CpuReduceAccuracy, SumOf67MillionOnesIsExact) {
   EXPECT_EQ(reduced<Sum<float>>(ones, 1, count)[0], static_cast<float>(count));
 }
 
+/// One value at every index, in neighbouring groups too.
+struct Constant : ChunkedSource<float> {
+  explicit Constant(const float* value) : ChunkedSource<float>{{value, 0, 0}} {}
+  bool outer_is_contiguous() const { return true; }
+  void load_outer_chunk(Position position, index_t, float (&values)[chunk], int count) const {
+    for (int j = 0; j < count; ++j) values[j] = *position;
+  }
+};
+
+// Added one after another, equal numbers are rounded the same way again and again: 2^18 of them to a lane are too many.
+TEST(CpuReduceAccuracy, EqualNumbersLoseNothingToTheirNumber) {
+  const float tenth = 0.1F;
+  for (const auto& [outer, inner] : {std::pair<index_t, index_t>{1, 1 << 24}, {70, 1 << 20}, {8, 1 << 22}}) {
+    const double want = static_cast<double>(tenth) * static_cast<double>(inner);
+    const auto by_groups = reduced<Sum<float>>(ChunkedSource<float>{{&tenth, 0, 0}}, outer, inner);
+    const auto by_columns = reduced<Sum<float>>(Constant(&tenth), outer, inner);
+    for (index_t o = 0; o < outer; ++o) {
+      EXPECT_NEAR(static_cast<double>(by_groups[o]), want, 2e-6 * want);
+      EXPECT_NEAR(static_cast<double>(by_columns[o]), want, 2e-5 * want);
+    }
+  }
+}
+
 TEST(CpuReduceReports, R058MeanAndSumOfManyOnesAlongAnAxis) {
   constexpr index_t count = 20'000'000;
   const float one = 1;
   for (const index_t outer : {1, 2, 16}) {
-    // Strides 0 stand for a tensor of 1.3 GB; outer_stride 1 is what the column path asks for.
-    struct Ones : ChunkedSource<float> {
-      bool outer_is_contiguous() const { return true; }
-      void load_outer_chunk(Position, index_t, float (&values)[chunk], int n) const {
-        for (int j = 0; j < n; ++j) values[j] = 1;
-      }
-    };
-    const Ones ones{{{&one, 0, 0}}};
+    const Constant ones(&one);
     const auto sums = reduced<Sum<float>>(ones, outer, count);
     const auto means = reduced<Mean<float>>(ones, outer, count);
     for (index_t o = 0; o < outer; ++o) {

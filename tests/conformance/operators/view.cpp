@@ -120,13 +120,14 @@ struct Expand {
   Outputs operator()(const Call& call, Device device) const {
     const Extents shape = expanded_shape(call.input(0).shape, integers_of(call.input(1)));
     return view_of(call, call.input(0), device, [&](const auto& x) -> Outputs {
-      return with_int(ranks_of<typename std::remove_cvref_t<decltype(x)>::value_type>{}, static_cast<int>(shape.size()),
-                      [&](auto rank) -> Outputs {
-                        if constexpr (decltype(rank)::value < rank_of<decltype(x)>)
-                          throw NotServed{"not to a smaller rank"};
-                        else
-                          return {result(x.expand(static_shape<decltype(rank)::value>(shape)))};
-                      });
+      using X = std::remove_cvref_t<decltype(x)>;
+      return with_int(ranks_of<typename X::value_type>{}, static_cast<int>(shape.size()), [&](auto rank) -> Outputs {
+        constexpr int wanted = decltype(rank)::value;
+        if constexpr (wanted >= X::rank)
+          return {result(x.expand(static_shape<wanted>(shape)))};
+        else
+          throw NotServed{"not to a smaller rank"};
+      });
     });
   }
 };

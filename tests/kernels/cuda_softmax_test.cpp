@@ -157,9 +157,9 @@ TEST(CudaSoftmaxPlan, AWarpAtLeastAndABlockAtMost) {
   for (const index_t rows : {1, 2, 31, 1000, 1 << 20}) {
     for (const index_t columns : {1, 2, 33, 512, 513, 1000, 8192, 8193, 1 << 20}) {
       for (const bool inner_fast : {true, false}) {
-        const on_cuda::row_plan plan = on_cuda::plan_rows(rows, columns, 32, 4, 1, inner_fast, false);
+        const on_cuda::row_plan plan = on_cuda::plan_rows(rows, columns, 32, 4, 4, 1024, inner_fast, false);
         EXPECT_GE(plan.lanes.threads(), 32) << rows << " x " << columns;
-        EXPECT_LE(plan.lanes.threads(), inner_fast ? on_cuda::row_max_threads : 512) << rows << " x " << columns;
+        EXPECT_LE(plan.lanes.threads(), inner_fast ? 1024 : 512) << rows << " x " << columns;
       }
     }
   }

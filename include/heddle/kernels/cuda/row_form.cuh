@@ -40,7 +40,6 @@ class row_form {
   struct Cursor : std::conditional_t<two_axes, axis_turns<held>, no_turns> {
     const char* at[held];
     index_t step[held];
-    bool broadcast[held];
   };
 
   row_form(const Bound& bound, const bool* inner) : form_(bound.form) {
@@ -52,6 +51,7 @@ class row_form {
     if constexpr (WithOut) data_[leaves] = bound.out;
     for (int r = 0; r < places; ++r) {
       stride_[r] = inner_.rank > 0 ? inner_.stride[inner_.rank - 1][r] : 0;
+      broadcasts_ = broadcasts_ || (r < leaves && stride_[r] == 0);
       repeats_[r] = true;
       for (int a = 0; a < outer_.rank; ++a) repeats_[r] = repeats_[r] && outer_.stride[a][r] == 0;
     }
@@ -59,6 +59,8 @@ class row_form {
 
   /// Whether a cursor can walk the columns.
   bool has_cursor() const { return inner_.rank <= (two_axes ? 2 : 1) && inner_.small; }
+  /// Whether a leaf's columns are all one element.
+  HEDDLE_HOST_DEVICE bool broadcasts() const { return broadcasts_; }
   /// True if neighbouring columns are nearer to each other in memory than neighbouring rows.
   bool inner_is_contiguous() const { return nearness(inner_) <= nearness(outer_); }
 
@@ -100,10 +102,17 @@ class row_form {
       }
       if constexpr (two_axes) cursor.here = 0, cursor.by = 0, cursor.end = 1;
     }
-#pragma unroll
-    for (int r = 0; r < places; ++r) cursor.broadcast[r] = stride_[r] == 0;
     to_bytes(cursor, offset, Slots{});
     return cursor;
+  }
+  /// A cursor that is so many steps on.
+  __device__ __forceinline__ Cursor ahead(const Position& position, const Cursor& cursor, int column, int columns,
+                                          int steps) const {
+    if constexpr (two_axes) return this->cursor(position, column + steps * columns, columns);
+    Cursor moved = cursor;
+#pragma unroll
+    for (int r = 0; r < places; ++r) moved.at[r] += cursor.step[r] * steps;
+    return moved;
   }
   __device__ __forceinline__ void step(Cursor& cursor) const {
 #pragma unroll
@@ -135,12 +144,12 @@ class row_form {
       if (outer_.stride[a][r] % alignment != 0) return false;
     return true;
   }
-  template <int V, class Registers, int... S>
+  /// Broadcasts: leaves whose columns are all one element may be among them.
+  template <int V, bool Broadcasts, class Registers, int... S>
   __device__ __forceinline__ void load_leaves([[maybe_unused]] Registers& registers,
                                               [[maybe_unused]] const Cursor& cursor,
                                               std::integer_sequence<int, S...>) const {
-    (load_vector<V>(slot<S>(registers), cursor.at[S], 0, V == 1 || (may_broadcast && cursor.broadcast[S]) ? 0 : 1, V),
-     ...);
+    (load_vector<V>(slot<S>(registers), cursor.at[S], 0, V == 1 || (Broadcasts && stride_[S] == 0) ? 0 : 1, V), ...);
   }
   __device__ __forceinline__ void offsets(const Position& position, index_t column, index_t* offset) const {
 #pragma unroll
@@ -152,6 +161,7 @@ class row_form {
   const void* data_[held];
   index_t stride_[held];  ///< along the innermost axis of the columns
   bool repeats_[held];    ///< every row is the same
+  bool broadcasts_ = false;
   axis_group<places, Bound::rank> outer_;
   axis_group<places, Bound::rank> inner_;
 
@@ -217,10 +227,10 @@ class row_source : public row_form<Bound, false> {
     return static_cast<value_type>(lane_value<Form>::at(this->form_, registers, 0, 0));
   }
   /// V neighbours where a cursor is.
-  template <int V>
+  template <int V, bool Broadcasts>
   __device__ __forceinline__ void load(const Cursor& cursor, value_type (&values)[V]) const {
     registers_t<Form, Base::leaves, V> registers;
-    this->template load_leaves<V>(registers, cursor, Slots{});
+    this->template load_leaves<V, Broadcasts>(registers, cursor, Slots{});
 #pragma unroll
     for (int j = 0; j < V; ++j) values[j] = static_cast<value_type>(lane_value<Form>::at(this->form_, registers, 0, j));
   }
@@ -244,11 +254,28 @@ class row_sink : public row_form<Bound, true> {
   bool in_vectors() const {
     return this->template place_in_vectors<V, Out>(Base::leaves) && this->template leaves_in_vectors<V>();
   }
-  /// Whether all that the epilogue reads is the same for every row.
-  bool repeats_rows() const {
-    for (int r = 0; r < Base::leaves; ++r)
-      if (!this->repeats_[r]) return false;
-    return true;
+  /// Decides what goes through shared memory: what the epilogue reads for every row alike. Returns the bytes it takes;
+  /// 0 where there is no such thing, or too much of it.
+  std::size_t plan_staging(index_t columns) {
+    constexpr index_t most = 32 * 1024;
+    index_t bytes = 0;
+    if (columns <= most && this->inner_.rank == 1) plan_leaves(columns, bytes, Slots{});
+    if (bytes <= most) return static_cast<std::size_t>(bytes);
+    for (int r = 0; r < Base::leaves; ++r) staged_words_[r] = 0;
+    return 0;
+  }
+  /// Brings it there; all threads of a block call, and a barrier follows.
+  __device__ __forceinline__ void stage(uint4* staged) const {
+#pragma unroll
+    for (int r = 0; r < Base::leaves; ++r) {
+      const auto* const from = static_cast<const uint4*>(this->data_[r]);
+#pragma unroll 1
+      for (unsigned i = threadIdx.x; i < staged_words_[r]; i += blockDim.x) staged[staged_at_[r] + i] = from[i];
+    }
+  }
+  /// Lets a cursor that is at a column read it there.
+  __device__ __forceinline__ void read_staged(Cursor& cursor, const uint4* staged, int column) const {
+    read_staged(cursor, staged, column, Slots{});
   }
 
   template <class Value>
@@ -260,22 +287,44 @@ class row_sink : public row_form<Bound, true> {
     Out* const out = static_cast<Out*>(const_cast<void*>(this->data_[Base::leaves]));
     out[offset[Base::leaves]] = cast_element<Out>(lane_value<Form>::at(this->form_, registers, value, 0));
   }
-  /// V neighbours of each of the first `count` rows. The epilogue's operands are read for the first, which stands for
-  /// all: where R is not 1, repeats_rows() holds.
-  template <int V, int R, class Value>
-  __device__ __forceinline__ void store(const Cursor (&cursors)[R], int count, const Value (&values)[R][V]) const {
+  /// V neighbours where a cursor is.
+  template <int V, bool Broadcasts, class Value>
+  __device__ __forceinline__ void store(const Cursor& cursor, const Value (&values)[V]) const {
     registers_t<Form, Base::leaves, V> registers;
-    this->template load_leaves<V>(registers, cursors[0], Slots{});
+    this->template load_leaves<V, Broadcasts>(registers, cursor, Slots{});
+    vector_of<Out, V> result;
 #pragma unroll
-    for (int r = 0; r < R; ++r) {
-      if (R > 1 && r >= count) break;
-      vector_of<Out, V> result;
-#pragma unroll
-      for (int j = 0; j < V; ++j)
-        result.lane[j] = cast_element<Out>(lane_value<Form>::at(this->form_, registers, values[r][j], j));
-      *reinterpret_cast<vector_of<Out, V>*>(const_cast<char*>(cursors[r].at[Base::leaves])) = result;
-    }
+    for (int j = 0; j < V; ++j)
+      result.lane[j] = cast_element<Out>(lane_value<Form>::at(this->form_, registers, values[j], j));
+    *reinterpret_cast<vector_of<Out, V>*>(const_cast<char*>(cursor.at[Base::leaves])) = result;
   }
+
+ private:
+  template <int... S>
+  void plan_leaves([[maybe_unused]] index_t columns, [[maybe_unused]] index_t& bytes,
+                   std::integer_sequence<int, S...>) {
+    (plan_leaf<typename leaf_type<S, Form>::type>(columns, bytes, S), ...);
+  }
+  template <class T>
+  void plan_leaf(index_t columns, index_t& bytes, int r) {
+    // Whole words of 16 bytes, so that they can be copied as such.
+    const index_t own = columns * static_cast<index_t>(sizeof(T));
+    if (!this->repeats_[r] || this->stride_[r] != 1 || own % 16 != 0) return;
+    staged_at_[r] = static_cast<unsigned>(bytes / 16);
+    staged_words_[r] = static_cast<unsigned>(own / 16);
+    bytes += own;
+  }
+  template <int... S>
+  __device__ __forceinline__ void read_staged([[maybe_unused]] Cursor& cursor, [[maybe_unused]] const uint4* staged,
+                                              [[maybe_unused]] int column, std::integer_sequence<int, S...>) const {
+    ((staged_words_[S] > 0 ? (void)(cursor.at[S] = reinterpret_cast<const char*>(staged + staged_at_[S]) +
+                                                   column * static_cast<int>(sizeof(typename leaf_type<S, Form>::type)))
+                           : (void)0),
+     ...);
+  }
+
+  unsigned staged_at_[Base::held] = {};     ///< in words of 16 bytes
+  unsigned staged_words_[Base::held] = {};  ///< 0: not staged
 };
 
 }  // namespace on_cuda

@@ -20,9 +20,11 @@ struct exponential_sum {
     greatest = above;
   }
   __device__ __forceinline__ void combine(const exponential_sum& right) {
-    const Real above = row_max(greatest, right.greatest);
-    sum = sum * row_exp(greatest - finite(above)) + right.sum * row_exp(right.greatest - finite(above));
-    greatest = above;
+    const Real apart = right.greatest - greatest;
+    // Of two equal infinities it is NaN.
+    const Real smaller = right.greatest == greatest ? Real{1} : row_exp(-row_abs(apart));
+    sum = apart > Real{0} ? sum * smaller + right.sum : sum + right.sum * smaller;
+    greatest = row_max(greatest, right.greatest);
   }
 
  private:
@@ -34,33 +36,33 @@ struct exponential_sum {
 
 template <bool Log>
 struct softmax_rows {
-  static constexpr bool many_rows = false;
+  static constexpr bool light = true;
   template <class Value>
   static __device__ Value beyond() {
     return minus_infinity<Value>();
   }
 
   template <class Row, class Sink>
-  __device__ __forceinline__ void operator()(Row& row, const Sink& sink) const {
+  __device__ __forceinline__ void operator()(Row& row, const Sink& sink, const uint4* staged) const {
     using Real = typename Row::Real;
     if constexpr (Row::held) {
       // Each warp takes its own greatest element; the warps of a row compare theirs, with the sums, only once.
       const Real greatest = row.near_greatest();
       const Real near = greatest == minus_infinity<Real>() ? Real{0} : greatest;
-      const auto sum = row.near_sum([&](Real& x, int) {
+      const Real sum = row.near_sum([&](Real& x) {
         const Real power = row_exp(x - near);
         if constexpr (!Log) x = power;
         return power;
       });
       using State = exponential_sum<Real>;
-      const State all = row.far(State{greatest, sum[0]}, [](State& left, const State& right) { left.combine(right); });
+      const State all = row.far(State{greatest, sum}, [](State& left, const State& right) { left.combine(right); });
       if constexpr (Log) {
         const Real scale = row_log(all.sum);
-        row.store(sink, [&](Real x, int) { return (x - all.greatest) - scale; });
+        row.store(sink, staged, [&](Real x) { return (x - all.greatest) - scale; });
       } else {
         // Of a row of nothing but -inf this is NaN.
         const Real scale = row_exp(greatest - all.greatest) / all.sum;
-        row.store(sink, [&](Real x, int) { return x * scale; });
+        row.store(sink, staged, [&](Real x) { return x * scale; });
       }
     } else {
       using State = exponential_sum<Real>;
@@ -69,8 +71,8 @@ struct softmax_rows {
           [](State& left, const State& right) { left.combine(right); });
       const Real scale = Log ? row_log(all.sum) : Real{1} / all.sum;
       // Of a row of nothing but -inf the distances are NaN.
-      row.store(sink,
-                [&](Real x, int) { return Log ? (x - all.greatest) - scale : row_exp(x - all.greatest) * scale; });
+      row.store(sink, staged,
+                [&](Real x) { return Log ? (x - all.greatest) - scale : row_exp(x - all.greatest) * scale; });
     }
   }
 };
@@ -78,19 +80,19 @@ struct softmax_rows {
 /// Of dy and y, the result of softmax: y (dy - sum(dy y)); of log_softmax: dy - exp(y) sum(dy).
 template <bool Log>
 struct softmax_gradient_rows {
-  static constexpr bool many_rows = false;
+  static constexpr bool light = false;
   template <class Value>
   static __device__ Value beyond() {
     return {};
   }
 
   template <class Row, class Sink>
-  __device__ __forceinline__ void operator()(Row& row, const Sink& sink) const {
+  __device__ __forceinline__ void operator()(Row& row, const Sink& sink, const uint4* staged) const {
     using Pair = typename Row::Value;
-    const auto total = row.sum([](const Pair& x, int) { return Log ? x.first : x.first * x.second; });
-    row.store(sink, [&](const Pair& x, int r) {
-      return Log ? x.first - row_exp(x.second) * total[r] : x.second * (x.first - total[r]);
-    });
+    using Real = typename Row::Real;
+    const Real total = row.sum([](const Pair& x) { return Log ? x.first : x.first * x.second; });
+    row.store(sink, staged,
+              [&](const Pair& x) { return Log ? x.first - row_exp(x.second) * total : x.second * (x.first - total); });
   }
 };
 

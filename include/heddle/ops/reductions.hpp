@@ -88,44 +88,48 @@ struct prod_reduction {
   static HEDDLE_HOST_DEVICE result finish(const state& total, index_t) { return total; }
 };
 
+/// Bytes are compared as int: g++ 12 breaks down over masked minima of 64 bytes (AVX-512).
+template <class T>
+using wide_byte = std::conditional_t<sizeof(T) == 1 && !std::is_same_v<T, bool>, int, T>;
+
 /// The greatest element; NaN if there is one.
 template <class T>
 struct max_reduction {
   using input = compute_type<T>;
-  using state = input;
+  using state = wide_byte<input>;
   using result = input;
   using element = T;
   static constexpr const char* name = "max";
   static constexpr bool has_identity = false;
-  static HEDDLE_HOST_DEVICE state identity() { return lowest_value<state>; }
-  static HEDDLE_HOST_DEVICE void accumulate(state& greatest, input value, index_t) { combine(greatest, value); }
+  static HEDDLE_HOST_DEVICE state identity() { return lowest_value<input>; }
+  static HEDDLE_HOST_DEVICE void accumulate(state& greatest, input value, index_t) { combine(greatest, state{value}); }
   static HEDDLE_HOST_DEVICE void combine(state& left, const state& right) {
     if constexpr (std::is_integral_v<state>)
       left = left < right ? right : left;
     else
       left = left > right || left != left ? left : right;
   }
-  static HEDDLE_HOST_DEVICE result finish(const state& greatest, index_t) { return greatest; }
+  static HEDDLE_HOST_DEVICE result finish(const state& greatest, index_t) { return static_cast<result>(greatest); }
 };
 
 /// The least element; NaN if there is one.
 template <class T>
 struct min_reduction {
   using input = compute_type<T>;
-  using state = input;
+  using state = wide_byte<input>;
   using result = input;
   using element = T;
   static constexpr const char* name = "min";
   static constexpr bool has_identity = false;
-  static HEDDLE_HOST_DEVICE state identity() { return greatest_value<state>; }
-  static HEDDLE_HOST_DEVICE void accumulate(state& least, input value, index_t) { combine(least, value); }
+  static HEDDLE_HOST_DEVICE state identity() { return greatest_value<input>; }
+  static HEDDLE_HOST_DEVICE void accumulate(state& least, input value, index_t) { combine(least, state{value}); }
   static HEDDLE_HOST_DEVICE void combine(state& left, const state& right) {
     if constexpr (std::is_integral_v<state>)
       left = right < left ? right : left;
     else
       left = left < right || left != left ? left : right;
   }
-  static HEDDLE_HOST_DEVICE result finish(const state& least, index_t) { return least; }
+  static HEDDLE_HOST_DEVICE result finish(const state& least, index_t) { return static_cast<result>(least); }
 };
 
 /// Where the greatest (Sign 1) or least (Sign -1) element is: the first of equals, the first NaN.

@@ -104,10 +104,12 @@ struct Pad {
     return with_type(Padded{}, array.type, [&](auto type) -> Outputs {
       using T = type_of<decltype(type)>;
       return under_rank_four<T>(call, array, shape, device, [&](const auto& x) {
-        if (call.text_is("mode", "reflect")) return hd::pad(x, {of(0), of(1), of(2), of(3)}, hd::pad_mode::reflect);
-        if (call.text_is("mode", "edge")) return hd::pad(x, {of(0), of(1), of(2), of(3)}, hd::pad_mode::replicate);
+        if (call.text_is("mode", "reflect"))
+          return hd::eval(hd::pad(x, {of(0), of(1), of(2), of(3)}, hd::pad_mode::reflect));
+        if (call.text_is("mode", "edge"))
+          return hd::eval(hd::pad(x, {of(0), of(1), of(2), of(3)}, hd::pad_mode::replicate));
         const T value = call.has_input(2) ? scalar<T>(call.input(2)) : static_cast<T>(call.number("value", 0));
-        return hd::pad(x, {of(0), of(1), of(2), of(3)}, value);
+        return hd::eval(hd::pad(x, {of(0), of(1), of(2), of(3)}, value));
       });
     });
   }

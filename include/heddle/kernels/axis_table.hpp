@@ -81,14 +81,14 @@ struct axis_table {
   }
 
  private:
-  [[gnu::noinline]] static void merge_axes(int rank, index_t* extent, index_t* stride, int rows, int pitch, bool* alone,
-                                           int* original) {
+  [[gnu::noinline]] static void merge_axes(int rank, index_t* extent, index_t* stride, int row_count, int pitch,
+                                           bool* alone, int* original) {
     const auto at = [&](int row, int axis) -> index_t& { return stride[row * pitch + axis]; };
     const auto move = [&](int to, int from) {
       extent[to] = extent[from];
       alone[to] = alone[from];
       original[to] = original[from];
-      for (int r = 0; r < rows; ++r) at(r, to) = at(r, from);
+      for (int r = 0; r < row_count; ++r) at(r, to) = at(r, from);
     };
     int kept = 0;
     for (int i = 0; i < rank; ++i) {
@@ -110,16 +110,16 @@ struct axis_table {
         swap(extent[j], extent[j - 1]);
         swap(alone[j], alone[j - 1]);
         swap(original[j], original[j - 1]);
-        for (int r = 0; r < rows; ++r) swap(at(r, j), at(r, j - 1));
+        for (int r = 0; r < row_count; ++r) swap(at(r, j), at(r, j - 1));
       }
     }
     int merged = 0;
     for (int i = 1; i < kept; ++i) {
       bool one_run = !alone[merged] && !alone[i];
-      for (int r = 0; r < rows && one_run; ++r) one_run = at(r, merged) == at(r, i) * extent[i];
+      for (int r = 0; r < row_count && one_run; ++r) one_run = at(r, merged) == at(r, i) * extent[i];
       if (one_run) {
         extent[merged] *= extent[i];
-        for (int r = 0; r < rows; ++r) at(r, merged) = at(r, i);
+        for (int r = 0; r < row_count; ++r) at(r, merged) = at(r, i);
       } else if (++merged != i) {
         move(merged, i);
       }
@@ -131,7 +131,7 @@ struct axis_table {
       } else {
         extent[pitch - i] = 1;
         alone[pitch - i] = false;
-        for (int r = 0; r < rows; ++r) at(r, pitch - i) = 0;
+        for (int r = 0; r < row_count; ++r) at(r, pitch - i) = 0;
       }
     }
   }

@@ -56,9 +56,9 @@ class row_reader {
 };
 
 /// Sums of N terms over a row: term(first column of a chunk, how many count, terms) fills terms[n][j].
-template <int N, class T, class Term>
+template <std::size_t N, class T, class Term>
 HEDDLE_ALWAYS_INLINE void sum_row(index_t columns, T (&sums)[N], Term term) {
-  for (int n = 0; n < N; ++n) sums[n] = T{0};
+  for (std::size_t n = 0; n < N; ++n) sums[n] = T{0};
   for (index_t block = 0; block < columns; block += reduce_block) {
     const index_t end = columns - block < reduce_block ? columns : block + reduce_block;
     T lanes[N][chunk] = {};
@@ -66,16 +66,16 @@ HEDDLE_ALWAYS_INLINE void sum_row(index_t columns, T (&sums)[N], Term term) {
     index_t column = block;
     for (; end - column >= chunk; column += chunk) {
       term(column, chunk, terms);
-      for (int n = 0; n < N; ++n)
+      for (std::size_t n = 0; n < N; ++n)
         for (int j = 0; j < chunk; ++j) lanes[n][j] += terms[n][j];
     }
     if (column < end) {
       const int count = static_cast<int>(end - column);
       term(column, count, terms);
-      for (int n = 0; n < N; ++n)
+      for (std::size_t n = 0; n < N; ++n)
         for (int j = 0; j < count; ++j) lanes[n][j] += terms[n][j];
     }
-    for (int n = 0; n < N; ++n) {
+    for (std::size_t n = 0; n < N; ++n) {
       for (int half = chunk / 2; half > 0; half /= 2)
         for (int j = 0; j < half; ++j) lanes[n][j] += lanes[n][j + half];
       sums[n] += lanes[n][0];

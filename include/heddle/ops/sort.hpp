@@ -125,7 +125,8 @@ auto topk(X&& x, index_t k, axis_t<A> = {}, bool largest = true) {
   shape[axis_number] = k;
   std::pair<Tensor<T, rank, Device>, Tensor<std::int64_t, rank, Device>> result{
       empty<T>(shape, node.device()), empty<std::int64_t>(shape, node.device())};
-  auto& [values, indices] = result;
+  auto& values = result.first;
+  auto& indices = result.second;
   if (shape.size() == 0) return result;
   with_source(node, [&](const auto& from) {
     using From = std::remove_cvref_t<decltype(from)>;

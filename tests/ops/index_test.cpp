@@ -96,8 +96,8 @@ TEST(Take, slices_along_every_axis) {
 
 TEST(Take, R117_index_select_and_embedding) {
   const auto table = to_tensor<float, 1>(list({10, 20, 30, 40, 50}));
-  EXPECT_TRUE(equal(value_of(hd::take(table, hd::axis<0>, to_tensor<int, 1>(list({0, 4, -1, -5})))),
-                    list({10, 50, 50, 10})));
+  EXPECT_TRUE(
+      equal(value_of(hd::take(table, hd::axis<0>, to_tensor<int, 1>(list({0, 4, -1, -5})))), list({10, 50, 50, 10})));
   for (const Layout layout : {Layout::contiguous, Layout::transposed, Layout::sliced}) {
     const auto weight = exact_operand<float, 2>({11, 67}, layout, 1);
     const auto tokens = indices<std::int64_t, 2>({3, 5}, 11, layout, 2);
@@ -183,10 +183,10 @@ TEST(MaskedFill, keeps_the_type) {
 
 TEST(RepeatInterleave, along_axes) {
   const auto x = to_tensor<float, 2>(counting({2, 3}));
-  EXPECT_TRUE(equal(value_of(hd::repeat_interleave(x, 2, hd::axis<1>)),
-                    matrix({{0, 0, 1, 1, 2, 2}, {3, 3, 4, 4, 5, 5}})));
-  EXPECT_TRUE(equal(value_of(hd::repeat_interleave(x, 2, hd::axis<0>)),
-                    matrix({{0, 1, 2}, {0, 1, 2}, {3, 4, 5}, {3, 4, 5}})));
+  EXPECT_TRUE(
+      equal(value_of(hd::repeat_interleave(x, 2, hd::axis<1>)), matrix({{0, 0, 1, 1, 2, 2}, {3, 3, 4, 4, 5, 5}})));
+  EXPECT_TRUE(
+      equal(value_of(hd::repeat_interleave(x, 2, hd::axis<0>)), matrix({{0, 1, 2}, {0, 1, 2}, {3, 4, 5}, {3, 4, 5}})));
 }
 
 }  // namespace

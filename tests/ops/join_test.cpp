@@ -20,8 +20,8 @@ void check_concat(const std::vector<Extents>& shapes, Layout layout) {
   const auto b = exact_operand<T, Rank>(shapes.at(1), layout, 2);
   const auto c = exact_operand<T, Rank>(shapes.at(2), Layout::contiguous, 3);
   const std::vector<Array> parts{a.values, b.values, c.values};
-  expect_equal<T, Rank>([&] { return hd::concat<Axis>(a.tensor, b.tensor, c.tensor); },
-                        reference::concat(parts, Axis), describe(shapes[0], layout));
+  expect_equal<T, Rank>([&] { return hd::concat<Axis>(a.tensor, b.tensor, c.tensor); }, reference::concat(parts, Axis),
+                        describe(shapes[0], layout));
 }
 
 TEST(Concat, along_every_axis_in_every_layout) {
@@ -58,8 +58,7 @@ TEST(Concat, R026_of_views) {
   const auto a = to_tensor<float, 2>(counting({2, 3}));
   const auto t = a.transpose();
   EXPECT_TRUE(equal(value_of(hd::concat<1>(t, t)), matrix({{0, 3, 0, 3}, {1, 4, 1, 4}, {2, 5, 2, 5}})));
-  EXPECT_TRUE(equal(value_of(hd::concat(hd::axis<0>, t, t)),
-                    matrix({{0, 3}, {1, 4}, {2, 5}, {0, 3}, {1, 4}, {2, 5}})));
+  EXPECT_TRUE(equal(value_of(hd::concat(hd::axis<0>, t, t)), matrix({{0, 3}, {1, 4}, {2, 5}, {0, 3}, {1, 4}, {2, 5}})));
 }
 
 TEST(Concat, R032_without_elements) {
@@ -121,8 +120,7 @@ TEST(Stack, along_every_new_axis) {
   for (const Layout layout : {Layout::contiguous, Layout::transposed, Layout::sliced}) {
     const auto a = exact_operand<float, 2>({5, 70}, layout, 1);
     const auto b = exact_operand<float, 2>({5, 70}, Layout::contiguous, 2);
-    expect_equal<float, 3>([&] { return hd::stack<0>(a.tensor, b.tensor); },
-                           reference::stack({a.values, b.values}, 0));
+    expect_equal<float, 3>([&] { return hd::stack<0>(a.tensor, b.tensor); }, reference::stack({a.values, b.values}, 0));
     expect_equal<float, 3>([&] { return hd::stack(hd::axis<1>, a.tensor, b.tensor); },
                            reference::stack({a.values, b.values}, 1));
     expect_equal<float, 3>([&] { return hd::stack<-1>(a.tensor, b.tensor); },
@@ -152,8 +150,10 @@ TEST(Split, gives_views) {
   EXPECT_EQ(hd::split(to_tensor<float, 1>(Array({0})), 4).size(), 1U);
   EXPECT_THROW((void)hd::split(x, 0), hd::ShapeError);
   EXPECT_THROW((void)hd::split(x, -1), hd::ShapeError);
-  EXPECT_TRUE(
-      mentions(message_of<hd::ShapeError>([&] { (void)hd::split(x, {2, 4}, hd::axis<1>); }), {"2 4", "(5, 7)"}));
+  EXPECT_TRUE(mentions(message_of<hd::ShapeError>([&] {
+                         (void)hd::split(x, {2, 4}, hd::axis<1>);
+                       }),
+                       {"2 4", "(5, 7)"}));
 }
 
 TEST(Split, chunk_as_pytorch_does) {
@@ -180,8 +180,7 @@ TEST(Flip, is_a_view) {
   EXPECT_TRUE(equal(to_array(hd::flip(x, hd::axis<1>)), reference::flip(values, {1})));
   EXPECT_TRUE(equal(to_array(hd::flip(x, hd::axes<0, -1>)), reference::flip(values, {0, 2})));
   EXPECT_EQ(hd::flip(x).storage().get(), x.storage().get());
-  EXPECT_TRUE(equal(value_of(hd::flip(x + 1.0F, hd::axis<2>)),
-                    reference::flip(values + Array(Extents{}, 1.0), {2})));
+  EXPECT_TRUE(equal(value_of(hd::flip(x + 1.0F, hd::axis<2>)), reference::flip(values + Array(Extents{}, 1.0), {2})));
   EXPECT_EQ(hd::flip(to_tensor<float, 2>(Array({5, 0})), hd::axis<1>).shape(), (hd::Shape<2>{5, 0}));
 }
 

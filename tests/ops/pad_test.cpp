@@ -19,10 +19,16 @@ TEST(Pad, constant_in_every_layout) {
   for (const Layout layout : input_layouts()) {
     const auto x = exact_operand<float, 3>({5, 3, 33}, layout, 1);
     const std::string what = describe(x.values.shape, layout);
-    expect_equal<float, 3>([&] { return hd::pad(x.tensor, {{1, 2}, {0, 3}, {4, 0}}, 7); },
-                           reference::pad(x.values, {{1, 2}, {0, 3}, {4, 0}}, PadMode::constant, 7), what);
-    expect_equal<float, 3>([&] { return hd::pad(x.tensor, {{0, 0}, {-1, 1}, {-3, -2}}); },
-                           reference::pad(x.values, {{0, 0}, {-1, 1}, {-3, -2}}, PadMode::constant), what);
+    expect_equal<float, 3>(
+        [&] {
+          return hd::pad(x.tensor, {{1, 2}, {0, 3}, {4, 0}}, 7);
+        },
+        reference::pad(x.values, {{1, 2}, {0, 3}, {4, 0}}, PadMode::constant, 7), what);
+    expect_equal<float, 3>(
+        [&] {
+          return hd::pad(x.tensor, {{0, 0}, {-1, 1}, {-3, -2}});
+        },
+        reference::pad(x.values, {{0, 0}, {-1, 1}, {-3, -2}}, PadMode::constant), what);
   }
 }
 
@@ -30,13 +36,19 @@ TEST(Pad, long_rows) {
   for (const Layout layout : {Layout::contiguous, Layout::offset, Layout::pitched, Layout::reversed}) {
     for (const int begin : {0, 1, 2, 3, 4, 5, 64}) {
       const auto x = exact_operand<float, 2>({7, 130}, layout, 1);
-      expect_equal<float, 2>([&] { return hd::pad(x.tensor, {{1, 0}, {begin, 3}}, -1.5); },
-                             reference::pad(x.values, {{1, 0}, {begin, 3}}, PadMode::constant, -1.5));
-      for (const auto& [ours, theirs] : {std::pair{hd::pad_mode::reflect, PadMode::reflect},
-                                         std::pair{hd::pad_mode::replicate, PadMode::replicate},
-                                         std::pair{hd::pad_mode::circular, PadMode::circular}}) {
-        expect_equal<float, 2>([&, mode = ours] { return hd::pad(x.tensor, {{3, 1}, {begin, 5}}, mode); },
-                               reference::pad(x.values, {{3, 1}, {begin, 5}}, theirs));
+      expect_equal<float, 2>(
+          [&] {
+            return hd::pad(x.tensor, {{1, 0}, {begin, 3}}, -1.5);
+          },
+          reference::pad(x.values, {{1, 0}, {begin, 3}}, PadMode::constant, -1.5));
+      for (const auto& [ours, theirs] :
+           {std::pair{hd::pad_mode::reflect, PadMode::reflect}, std::pair{hd::pad_mode::replicate, PadMode::replicate},
+            std::pair{hd::pad_mode::circular, PadMode::circular}}) {
+        expect_equal<float, 2>(
+            [&, mode = ours] {
+              return hd::pad(x.tensor, {{3, 1}, {begin, 5}}, mode);
+            },
+            reference::pad(x.values, {{3, 1}, {begin, 5}}, theirs));
       }
     }
   }
@@ -50,10 +62,12 @@ TYPED_TEST_SUITE(PadOf, MovedTypes);
 TYPED_TEST(PadOf, every_width_of_element) {
   for (const Layout layout : {Layout::contiguous, Layout::offset, Layout::transposed}) {
     const auto x = exact_operand<TypeParam, 2>({5, 131}, layout, 1);
-    expect_equal<TypeParam, 2>([&] { return hd::pad(x.tensor, {{1, 2}, {3, 5}}, 1); },
-                               reference::pad(x.values, {{1, 2}, {3, 5}}, PadMode::constant, 1));
-    expect_equal<TypeParam, 2>([&] { return hd::roll(x.tensor, 3, hd::axis<1>); },
-                               reference::roll(x.values, {1}, {3}));
+    expect_equal<TypeParam, 2>(
+        [&] {
+          return hd::pad(x.tensor, {{1, 2}, {3, 5}}, 1);
+        },
+        reference::pad(x.values, {{1, 2}, {3, 5}}, PadMode::constant, 1));
+    expect_equal<TypeParam, 2>([&] { return hd::roll(x.tensor, 3, hd::axis<1>); }, reference::roll(x.values, {1}, {3}));
   }
 }
 
@@ -77,7 +91,9 @@ TEST(Pad, without_elements_and_what_throws) {
   EXPECT_EQ(hd::pad(none, {{1, 2}}, hd::pad_mode::replicate).shape(), (hd::Shape<2>{0, 6}));
   EXPECT_THROW((void)hd::pad(none, {{1, 1}, {0, 0}}, hd::pad_mode::replicate), hd::ShapeError);
   const auto x = to_tensor<float, 2>(counting({2, 3}));
-  EXPECT_TRUE(mentions(message_of<hd::ShapeError>([&] { (void)hd::pad(x, {{3, 0}}, hd::pad_mode::reflect); }),
+  EXPECT_TRUE(mentions(message_of<hd::ShapeError>([&] {
+                         (void)hd::pad(x, {{3, 0}}, hd::pad_mode::reflect);
+                       }),
                        {"axis 1", "(2, 3)", "3"}));
   EXPECT_TRUE(mentions(message_of<hd::ShapeError>([&] { (void)hd::pad(x, {{-2, -2}}); }), {"axis 1", "(2, 3)"}));
   EXPECT_EQ(hd::pad(x, {{-2, -1}}).shape(), (hd::Shape<2>{2, 0}));
@@ -89,8 +105,11 @@ TEST(Pad, fuses_what_is_above_and_below) {
   const auto x = exact_operand<float, 2>({5, 70}, Layout::contiguous, 1);
   const auto row = exact_operand<float, 1>({72}, Layout::contiguous, 2);
   const Array padded = reference::pad(x.values + one, {{0, 0}, {1, 1}}, PadMode::constant, 9);
-  expect_equal<float, 2>([&] { return hd::pad(x.tensor + 1.0F, {{1, 1}}, 9) * row.tensor; },
-                         padded * reference::expand(row.values, {5, 72}));
+  expect_equal<float, 2>(
+      [&] {
+        return hd::pad(x.tensor + 1.0F, {{1, 1}}, 9) * row.tensor;
+      },
+      padded * reference::expand(row.values, {5, 72}));
 }
 
 TEST(Roll, along_axes_and_through_all) {
@@ -99,12 +118,16 @@ TEST(Roll, along_axes_and_through_all) {
     for (const int shift : {0, 1, -1, 4, 66, -70, 200})
       expect_equal<float, 3>([&] { return hd::roll(x.tensor, shift, hd::axis<2>); },
                              reference::roll(x.values, {2}, {shift}));
-    expect_equal<float, 3>([&] { return hd::roll(x.tensor, {1, -2}, hd::axes<0, 1>); },
-                           reference::roll(x.values, {0, 1}, {1, -2}));
+    expect_equal<float, 3>(
+        [&] {
+          return hd::roll(x.tensor, {1, -2}, hd::axes<0, 1>);
+        },
+        reference::roll(x.values, {0, 1}, {1, -2}));
     const Array flat = reference::roll(reference::reshape(x.values, {3 * 5 * 67}), {0}, {100});
     EXPECT_TRUE(equal(value_of(hd::roll(x.tensor, 100)), reference::reshape(flat, {3, 5, 67})));
   }
-  EXPECT_TRUE(equal(value_of(hd::roll(to_tensor<float, 1>(counting({4})), {1, 1}, hd::axes<0, 0>)), list({2, 3, 0, 1})));
+  EXPECT_TRUE(
+      equal(value_of(hd::roll(to_tensor<float, 1>(counting({4})), {1, 1}, hd::axes<0, 0>)), list({2, 3, 0, 1})));
   EXPECT_EQ(hd::roll(to_tensor<float, 2>(Array({0, 3})), 2, hd::axis<0>).shape(), (hd::Shape<2>{0, 3}));
 }
 

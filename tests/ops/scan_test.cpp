@@ -53,7 +53,8 @@ TEST(Cumsum, long_lines) {
 
 template <class T>
 class ScanOf : public testing::Test {};
-using ScannedTypes = testing::Types<bool, std::int8_t, std::uint8_t, std::int32_t, std::int64_t, hd::half, hd::bfloat16, double>;
+using ScannedTypes =
+    testing::Types<bool, std::int8_t, std::uint8_t, std::int32_t, std::int64_t, hd::half, hd::bfloat16, double>;
 TYPED_TEST_SUITE(ScanOf, ScannedTypes);
 
 TYPED_TEST(ScanOf, every_type) {
@@ -64,7 +65,9 @@ TYPED_TEST(ScanOf, every_type) {
   // Powers of 2 are exact products.
   Array halves(Extents{3, 20});
   for (std::int64_t i = 0; i < halves.size(); ++i)
-    halves[i] = hd::kind_of<TypeParam> == hd::kind::floating && i % 3 == 0 ? 0.5 : (i % 2 == 0 || std::is_same_v<TypeParam, bool> ? 1 : 2);
+    halves[i] = hd::kind_of<TypeParam> == hd::kind::floating && i % 3 == 0
+                    ? 0.5
+                    : (i % 2 == 0 || std::is_same_v<TypeParam, bool> ? 1 : 2);
   const auto factors = to_tensor<TypeParam, 2>(halves);
   EXPECT_TRUE(equal(value_of(hd::cumprod(factors, hd::axis<1>)),
                     rounded_to<Sum<TypeParam>>(along_axis(reference::cumprod, to_array(factors), 1))));

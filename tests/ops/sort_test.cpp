@@ -32,7 +32,8 @@ template <int Axis, class T, int Rank>
 void check_sort(const Extents& shape, Layout layout) {
   const auto x = exact_operand<T, Rank>(shape, layout, 1);
   const std::string what = describe(shape, layout);
-  expect_equal<T, Rank>([&] { return hd::sort(x.tensor, hd::axis<Axis>); }, along_axis(ascending, x.values, Axis), what);
+  expect_equal<T, Rank>([&] { return hd::sort(x.tensor, hd::axis<Axis>); }, along_axis(ascending, x.values, Axis),
+                        what);
   expect_equal<T, Rank>([&] { return hd::sort(x.tensor, hd::axis<Axis>, true); },
                         along_axis(descending, x.values, Axis), what);
   expect_equal<std::int64_t, Rank>([&] { return hd::argsort(x.tensor, hd::axis<Axis>); },
@@ -47,7 +48,8 @@ TEST(Sort, along_every_axis_in_every_layout) {
     check_sort<1, float, 3>({3, 70, 5}, layout);
     check_sort<2, float, 3>({3, 5, 130}, layout);
   }
-  for (const Extents& shape : {Extents{0, 2, 3}, Extents{2, 0, 3}, Extents{2, 3, 0}, Extents{1, 1, 1}, Extents{3, 1, 2}})
+  for (const Extents& shape :
+       {Extents{0, 2, 3}, Extents{2, 0, 3}, Extents{2, 3, 0}, Extents{1, 1, 1}, Extents{3, 1, 2}})
     check_sort<1, float, 3>(shape, Layout::contiguous);
 }
 
@@ -64,8 +66,8 @@ TEST(Sort, lines_longer_than_a_tile) {
 
 template <class T>
 class SortOf : public testing::Test {};
-using SortedTypes = testing::Types<bool, std::int8_t, std::uint8_t, std::uint32_t, std::int64_t, std::uint64_t, hd::half,
-                                   hd::bfloat16, double>;
+using SortedTypes = testing::Types<bool, std::int8_t, std::uint8_t, std::uint32_t, std::int64_t, std::uint64_t,
+                                   hd::half, hd::bfloat16, double>;
 TYPED_TEST_SUITE(SortOf, SortedTypes);
 
 TYPED_TEST(SortOf, every_type) {

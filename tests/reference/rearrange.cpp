@@ -93,16 +93,14 @@ Array pad(const Array& x, const std::vector<std::pair<int, int>>& widths, PadMod
 
 Array tril(const Array& x, std::int64_t diagonal) {
   const std::size_t rank = x.shape.size();
-  return from_index(x.shape, [&](const Extents& index) {
-    return index[rank - 1] - index[rank - 2] <= diagonal ? x.at(index) : 0.0;
-  });
+  return from_index(
+      x.shape, [&](const Extents& index) { return index[rank - 1] - index[rank - 2] <= diagonal ? x.at(index) : 0.0; });
 }
 
 Array triu(const Array& x, std::int64_t diagonal) {
   const std::size_t rank = x.shape.size();
-  return from_index(x.shape, [&](const Extents& index) {
-    return index[rank - 1] - index[rank - 2] >= diagonal ? x.at(index) : 0.0;
-  });
+  return from_index(
+      x.shape, [&](const Extents& index) { return index[rank - 1] - index[rank - 2] >= diagonal ? x.at(index) : 0.0; });
 }
 
 Array gather(const Array& x, const Array& index, int axis) {

@@ -14,9 +14,9 @@ namespace heddle {
 template <class Build>
 struct evaluation;
 
-/// Memory for `size()` elements, not initialised; move-only, released when it goes out of scope: on Cuda in the order of the
-/// stream that was current when it was made. A Tensor made from a Buffer takes its memory over.
-/// Example: `hd::Buffer<float, hd::Cuda> b(1024); b.copy_from(host_values); b.copy_to(host_results);`
+/// Memory for `size()` elements, not initialised; move-only, released when it goes out of scope: on Cuda in the order
+/// of the stream that was current when it was made. A Tensor made from a Buffer takes its memory over. Example:
+/// `hd::Buffer<float, hd::Cuda> b(1024); b.copy_from(host_values); b.copy_to(host_results);`
 template <class T, class Device = Cpu>
 class Buffer {
   static_assert(Element<T>, "a buffer's elements are bool, an integer, half, bfloat16, float or double");
@@ -46,9 +46,7 @@ class Buffer {
 
   /// Page-locked host memory (plain where there is no CUDA device).
   template <class Build = this_build>
-  static Buffer pinned(index_t count, Build = {})
-    requires std::is_same_v<Device, Cpu>
-  {
+  static Buffer pinned(index_t count, Build = {}) requires std::is_same_v<Device, Cpu> {
     Buffer buffer;
     buffer.storage_ = StorageHandle(evaluation<Build>::allocate_pinned(checked_bytes(count)));
     buffer.size_ = count;

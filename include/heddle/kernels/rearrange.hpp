@@ -2,9 +2,9 @@
 // which says for a place of the output where its element stands, and a kernel that asks it. Locators are pure index
 // arithmetic, the same on every device. Index is std::int32_t where everything fits it.
 //
-// A locator has locate() and run() as below; `rows`, the leaves that it gives offsets for; `pieces`, how many tensors it
-// leads to; `reads_indices`, whether it may find one out of range; `keeps_neighbours`: neighbours in the output come from
-// near one another.
+// A locator has locate() and run() as below; `rows`, the leaves that it gives offsets for; `pieces`, how many tensors
+// it leads to; `reads_indices`, whether it may find one out of range; `keeps_neighbours`: neighbours in the output come
+// from near one another.
 #pragma once
 
 #include <cstddef>

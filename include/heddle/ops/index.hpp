@@ -2,8 +2,9 @@
 //
 // Indices are integers on the same device. Of gather, index_select, embedding and one_hot they must lie in
 // [0, extent), as PyTorch's; of take, as NumPy's, negative ones count from the end. What is out of range throws an
-// IndexError on Cpu before anything is written. A kernel on Cuda can't throw: it gives 0 there and leaves a record, which
-// the next synchronisation with that device (cuda::synchronize, item, to(cpu), to_vector, …) throws as a DeviceError.
+// IndexError on Cpu before anything is written. A kernel on Cuda can't throw: it gives 0 there and leaves a record,
+// which the next synchronisation with that device (cuda::synchronize, item, to(cpu), to_vector, …) throws as a
+// DeviceError.
 #pragma once
 
 #include "heddle/kernels/cpu/indices.hpp"
@@ -90,7 +91,8 @@ class gather_formula : public producer<gather_formula<Operand, IndexTensor, Rank
       auto table = output_table<From::leaves + 1>(bound);
       for (int i = 0; i < Rank; ++i) {
         const int own = plan_.operand_axis[i], its = plan_.index_axis[i];
-        for (int r = 0; r < From::leaves; ++r) table.stride[first + r][i] = own < 0 ? 0 : operand_stride(from, r, own, 0);
+        for (int r = 0; r < From::leaves; ++r)
+          table.stride[first + r][i] = own < 0 ? 0 : operand_stride(from, r, own, 0);
         table.stride[first + From::leaves][i] = its < 0 ? 0 : index_.strides()[its];
       }
       table.merge();

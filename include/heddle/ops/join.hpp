@@ -13,13 +13,13 @@ inline namespace HEDDLE_BUILD {
 
 /// Part of a bound output: `extent` places of one axis from `start` on, with the epilogue's leaves moved along.
 template <class Bound, int... S>
-Bound bound_part(const Bound& bound, int axis_number, index_t start, index_t extent,
-                 std::integer_sequence<int, S...>) {
+Bound bound_part(const Bound& bound, int axis_number, index_t start, index_t extent, std::integer_sequence<int, S...>) {
   Bound part = bound;
   part.shape[axis_number] = extent;
   part.out += start * bound.out_stride[axis_number];
-  ((part.table.data[S] = static_cast<const typename leaf_type<S, typename Bound::form_type>::type*>(bound.table.data[S]) +
-                         start * bound.table.stride[S][axis_number]),
+  ((part.table.data[S] =
+        static_cast<const typename leaf_type<S, typename Bound::form_type>::type*>(bound.table.data[S]) +
+        start * bound.table.stride[S][axis_number]),
    ...);
   return part;
 }
@@ -152,8 +152,7 @@ class concat_formulas : public producer<concat_formulas<Axis, Operands...>> {
     index_t start = 0;
     each([&](const auto& one) {
       const index_t extent = one.shape()[Axis];
-      const Bound part =
-          bound_part(bound, Axis, start, extent, std::make_integer_sequence<int, Bound::leaves>{});
+      const Bound part = bound_part(bound, Axis, start, extent, std::make_integer_sequence<int, Bound::leaves>{});
       start += extent;
       if (part.shape.size() == 0) return;
       with_source(one, [&](const auto& from) {
@@ -200,7 +199,7 @@ inline constexpr bool is_tensor_of_v = false;
 template <class T, int Rank, class Device, class X>
 requires is_tensor_v<X>
 inline constexpr bool is_tensor_of_v<T, Rank, Device, X> =
-    std::is_same_v<typename tensor_base_t<X>::value_type, T>&& tensor_base_t<X>::rank == Rank &&
+    std::is_same_v<typename tensor_base_t<X>::value_type, T> && tensor_base_t<X>::rank == Rank &&
     std::is_same_v<typename tensor_base_t<X>::device_type, Device>;
 
 /// Tensors or formulas one behind the other along an axis; the other axes must agree. Different element types become
@@ -281,7 +280,8 @@ auto stack(axis_t<A>, const std::vector<Tensor<T, Rank, Device>>& tensors) {
 
 // ---- taking apart ----
 
-/// A view of `count` places of one axis from `start` on. Throws IndexError. Example: `hd::narrow(x, hd::axis<0>, 2, 3)`.
+/// A view of `count` places of one axis from `start` on. Throws IndexError. Example: `hd::narrow(x, hd::axis<0>, 2,
+/// 3)`.
 template <int A, class T, int Rank, class Device>
 Tensor<T, Rank, Device> narrow(const Tensor<T, Rank, Device>& x, axis_t<A>, index_t start, index_t count) {
   constexpr int a = normalized_axis<A, Rank>();
@@ -291,8 +291,8 @@ Tensor<T, Rank, Device> narrow(const Tensor<T, Rank, Device>& x, axis_t<A>, inde
   return x.slice(axis<A>, range(start, start + count));
 }
 
-/// Views of parts of `size` places along an axis, the last one of what is left. Throws ShapeError for a size that is not
-/// positive. Example: `for (auto& part : hd::split(x, 32)) …`
+/// Views of parts of `size` places along an axis, the last one of what is left. Throws ShapeError for a size that is
+/// not positive. Example: `for (auto& part : hd::split(x, 32)) …`
 template <Expression X, std::integral I, int A = 0>
 auto split(X&& x, I size, axis_t<A> = {}) {
   const auto whole = eval(std::forward<X>(x));

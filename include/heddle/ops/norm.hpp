@@ -71,8 +71,8 @@ class normalised_formula : public producer<normalised_formula<Centred, Grouped, 
       if (inner[i]) columns *= bound.shape[i];
     const index_t rows = columns == 0 ? 0 : bound.shape.size() / columns;
     if constexpr (runs_here<device_type>() && std::is_same_v<device_type, Cpu>) {
-      on_cpu::normalise<Centred>(on_cpu::source<From>(from, inner).values(), on_cpu::row_sink<Bound>(bound, inner), rows,
-                                 columns, eps_);
+      on_cpu::normalise<Centred>(on_cpu::source<From>(from, inner).values(), on_cpu::row_sink<Bound>(bound, inner),
+                                 rows, columns, eps_);
     } else {
 #if HEDDLE_CUDA_COMPILER
       on_cuda::normalise<Centred>(on_cuda::row_source<From>(from, inner), on_cuda::row_sink<Bound>(bound, inner), rows,

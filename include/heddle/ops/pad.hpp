@@ -22,8 +22,7 @@ struct PadWidth {
   template <std::integral I>
   constexpr PadWidth(I both) : begin(static_cast<index_t>(both)), end(static_cast<index_t>(both)) {}  // NOLINT
   template <std::integral I, std::integral J>
-  constexpr PadWidth(I at_begin, J at_end)
-      : begin(static_cast<index_t>(at_begin)), end(static_cast<index_t>(at_end)) {}
+  constexpr PadWidth(I at_begin, J at_end) : begin(static_cast<index_t>(at_begin)), end(static_cast<index_t>(at_end)) {}
 };
 
 inline namespace HEDDLE_BUILD {
@@ -181,8 +180,9 @@ auto tile_axes(X&& x, const Extent (&repeats)[static_cast<std::size_t>(N)], cons
     const int own = i - (rank - operand_rank);
     const index_t extent = own < 0 ? 1 : from[own];
     const index_t times = i < rank - N ? 1 : repeats[i - (rank - N)].value;
-    if (times < 0) throw ShapeError(Message{} << name << ": axis " << i << " of shape " << from << " repeated " << times
-                                              << " times");
+    if (times < 0)
+      throw ShapeError(Message{} << name << ": axis " << i << " of shape " << from << " repeated " << times
+                                 << " times");
     shape[i] = extent * times;
     // Of an extent of 1 every coordinate is the only one: its stride of 0 says it already.
     if (times != 1 && extent > 1) changes[i] = {axis_mode::wrap, 0, extent};

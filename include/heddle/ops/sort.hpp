@@ -105,9 +105,9 @@ auto argsort(X&& x, axis_t<A> = {}, bool descending = false) {
   return sort_formula<true, Node, normalized_axis<A, Node::rank>()>(as_formula(std::forward<X>(x)), descending);
 }
 
-/// The k greatest elements along an axis, the greatest first, and where they stand; or the least ones, the least first. Of
-/// equal elements the one with the lower index goes first. Throws ShapeError if there are not as many.
-/// Example: `auto [values, indices] = hd::topk(scores, 5);`
+/// The k greatest elements along an axis, the greatest first, and where they stand; or the least ones, the least first.
+/// Of equal elements the one with the lower index goes first. Throws ShapeError if there are not as many. Example:
+/// `auto [values, indices] = hd::topk(scores, 5);`
 template <Expression X, int A = -1>
 auto topk(X&& x, index_t k, axis_t<A> = {}, bool largest = true) {
   using Node = formula_of_t<X&&>;

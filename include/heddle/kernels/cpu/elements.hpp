@@ -2,8 +2,8 @@
 // memory.
 #pragma once
 
-#include "heddle/kernels/cpu/form.hpp"
 #include "heddle/kernels/axis_table.hpp"
+#include "heddle/kernels/cpu/form.hpp"
 
 namespace heddle {
 inline namespace HEDDLE_BUILD {
@@ -35,9 +35,9 @@ class elements {
   };
   template <int... S>
   value_type load_one([[maybe_unused]] const index_t* offset, std::integer_sequence<int, S...>) const {
-    const pack<single<typename leaf_type<S, Form>::type>...> lanes{{{{static_cast<
-        compute_type<typename leaf_type<S, Form>::type>>(
-        static_cast<const typename leaf_type<S, Form>::type*>(data_[S])[offset[S]])}}...}};
+    const pack<single<typename leaf_type<S, Form>::type>...> lanes{
+        {{{static_cast<compute_type<typename leaf_type<S, Form>::type>>(
+            static_cast<const typename leaf_type<S, Form>::type*>(data_[S])[offset[S]])}}...}};
     return lane_value<Form>::at(form_, lanes, 0, 0);
   }
 

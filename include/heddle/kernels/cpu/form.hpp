@@ -243,7 +243,10 @@ class value_source {
                                  bool along_outer);
 
   value_source(const void* self, load_function load_values, bool inner_is_one_axis, bool outer_is_contiguous)
-      : self_(self), load_(load_values), inner_is_one_axis_(inner_is_one_axis), outer_is_contiguous_(outer_is_contiguous) {}
+      : self_(self),
+        load_(load_values),
+        inner_is_one_axis_(inner_is_one_axis),
+        outer_is_contiguous_(outer_is_contiguous) {}
 
   Position at(index_t outer) const { return {outer}; }
   V load(const Position& position, index_t inner) const {

@@ -10,8 +10,8 @@ namespace on_cpu {
 
 /// Throws IndexError for the first of the indices, in row-major order, that an axis has no place for.
 template <class I, int Rank>
-void check_indices(const I* data, const Shape<Rank>& shape, const Strides<Rank>& strides, bool negative,
-                   index_t extent, int axis, const char* operation) {
+void check_indices(const I* data, const Shape<Rank>& shape, const Strides<Rank>& strides, bool negative, index_t extent,
+                   int axis, const char* operation) {
   const index_t least = negative ? -extent : 0;
   axis_table<1, Rank> table;
   if constexpr (Rank > 0) {

@@ -57,8 +57,8 @@ void read_chunk(const Locator& locator, const Elements& elements, typename Eleme
 /// Writes every element of the output. The table's first rows are the output's and its epilogue's, as in `bound`.
 /// Indices must have been checked.
 template <class Table, class Locator, class Elements, class Bound>
-void rearrange(const Table& table, const Locator& locator, const Elements& elements,
-               typename Elements::value_type fill, const Bound& bound) {
+void rearrange(const Table& table, const Locator& locator, const Elements& elements, typename Elements::value_type fill,
+               const Bound& bound) {
   constexpr int rank = Bound::rank;
   using Writer = writer<Bound>;
   const output_axes<rank, index_t> axes(table);

@@ -69,8 +69,8 @@ class row_sink {
   template <class V>
   HEDDLE_ALWAYS_INLINE void store_run(const index_t* offset, const index_t* stride, const V* values, int count) const {
     vectorised(form_run<typename Bound::form_type, typename Bound::out_type, Bound::leaves, V>{
-        bound_.form, bound_.out + offset[Bound::leaves], stride[Bound::leaves], bound_.table.data, offset, stride, count,
-        values});
+        bound_.form, bound_.out + offset[Bound::leaves], stride[Bound::leaves], bound_.table.data, offset, stride,
+        count, values});
   }
 
   Bound bound_;

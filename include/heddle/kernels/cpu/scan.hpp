@@ -100,8 +100,7 @@ void scan(const Lines& lines, const Elements& elements, const Writer& writer, in
   const index_t parts = (length + scan_part - 1) / scan_part;
   if (parts == 1) {
     parallel_for(count, grain, [&](index_t begin, index_t end) {
-      for (index_t line = begin; line < end; ++line)
-        run.along(line, 0, length, Scan::template identity<State>(), true);
+      for (index_t line = begin; line < end; ++line) run.along(line, 0, length, Scan::template identity<State>(), true);
     });
     return;
   }
@@ -112,8 +111,8 @@ void scan(const Lines& lines, const Elements& elements, const Writer& writer, in
   };
   parallel_for(count * parts, 1, [&](index_t begin, index_t end) {
     for (index_t p = begin; p < end; ++p)
-      total[p] = run.along(p / parts, p % parts * scan_part, part_length(p % parts), Scan::template identity<State>(),
-                           false);
+      total[p] =
+          run.along(p / parts, p % parts * scan_part, part_length(p % parts), Scan::template identity<State>(), false);
   });
   for (index_t line = 0; line < count; ++line) {
     State carry = Scan::template identity<State>();

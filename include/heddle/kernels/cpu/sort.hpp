@@ -11,8 +11,8 @@ namespace heddle {
 inline namespace HEDDLE_BUILD {
 namespace on_cpu {
 
-/// Sorts `count` items by merging, which keeps the order of equal ones; `scratch` has room for as many. Gives the one of
-/// the two places where they are then.
+/// Sorts `count` items by merging, which keeps the order of equal ones; `scratch` has room for as many. Gives the one
+/// of the two places where they are then.
 template <class Item>
 Item* merge_sort(Item* items, Item* scratch, index_t count) {
   constexpr index_t run = 16;
@@ -67,8 +67,8 @@ void select_first(Item* items, Item* scratch, index_t count, index_t kept) {
     for (index_t i = 0; i < kept; ++i) items[i] = sorted[i];
 }
 
-/// Calls emit(line, items) with the first `kept` items of each line in order. Rows of `lines`: some of the output's, then
-/// the elements'.
+/// Calls emit(line, items) with the first `kept` items of each line in order. Rows of `lines`: some of the output's,
+/// then the elements'.
 template <bool Pairs, class Lines, class Elements, class Emit>
 void sort_lines(const Lines& lines, const Elements& elements, index_t length, index_t kept, bool descending,
                 const Emit& emit) {
@@ -87,8 +87,8 @@ void sort_lines(const Lines& lines, const Elements& elements, index_t length, in
         Value value[chunk];
         elements.load_chunk(offset + first_row, lines.along + first_row, 0, now, value);
         for (int j = 0; j < now; ++j)
-          items[done + j] = make_sort_item<Pairs>(Keys::of(value[j], descending, Pairs),
-                                                  static_cast<std::uint32_t>(done + j));
+          items[done + j] =
+              make_sort_item<Pairs>(Keys::of(value[j], descending, Pairs), static_cast<std::uint32_t>(done + j));
         for (int r = 0; r < Lines::held; ++r) offset[r] += now * lines.along[r];
       }
       if (kept < length / 8) {
@@ -103,8 +103,8 @@ void sort_lines(const Lines& lines, const Elements& elements, index_t length, in
 
 /// Writes what `result(item)` makes of a line's items; the writer's rows of `lines` begin with `first_row`.
 template <class Lines, class Writer, class Item, class Result>
-void store_line(const Lines& lines, const Writer& writer, int first_row, index_t line, const Item* items,
-                index_t count, const Result& result) {
+void store_line(const Lines& lines, const Writer& writer, int first_row, index_t line, const Item* items, index_t count,
+                const Result& result) {
   index_t offset[static_cast<std::size_t>(Lines::held)];
   lines.at(line, offset);
   for (index_t done = 0; done < count; done += chunk) {

@@ -250,9 +250,8 @@ class held_row : public row_lanes<typename real_of<typename Source::value_type>:
     for (int e = 0; e < V; ++e) y[e] = f(x[e]);
     sink.template store<V, Broadcasts>(cursor, y);
   }
-  template <bool Broadcasts>
-  __device__ __forceinline__ void load_groups(const Source& source, typename Source::Cursor cursor,
-                                              const typename Source::Cursor& last) {
+  template <bool Broadcasts, class Cursor>
+  __device__ __forceinline__ void load_groups(const Source& source, Cursor cursor, const Cursor& last) {
 #pragma unroll
     for (int i = 0; i < G - 1; ++i) {
       if (i >= whole_) break;

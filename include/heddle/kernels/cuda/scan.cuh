@@ -1,7 +1,7 @@
 // Scans on CUDA. Lines that are many enough are gone along by a block or a warp each, from end to end: 2 N of traffic.
 // Few long ones are cut into segments: one launch adds up the segments, a second one adds the sums of those before and
-// scans: 3 N. Every order of combinations depends on the shape alone, so the same bits come out each time. Lines that lie
-// side by side in memory have a thread each.
+// scans: 3 N. Every order of combinations depends on the shape alone, so the same bits come out each time. Lines that
+// lie side by side in memory have a thread each.
 #pragma once
 
 #include "heddle/cuda/memory.hpp"
@@ -19,10 +19,10 @@ inline constexpr int scan_unroll = 4;  ///< elements of a thread that are under 
 
 /// How lines are laid over blocks.
 struct scan_plan {
-  bool crosswise = false;   ///< a thread a line
-  int warps = 1;            ///< that share a line, if not
-  index_t length = 0;       ///< of a line
-  index_t segment = 0;      ///< what one group of threads goes along
+  bool crosswise = false;  ///< a thread a line
+  int warps = 1;           ///< that share a line, if not
+  index_t length = 0;      ///< of a line
+  index_t segment = 0;     ///< what one group of threads goes along
   int segments = 1;
 };
 
@@ -36,8 +36,8 @@ struct scan_arguments {
   bool only_totals;  ///< the first of two launches
 };
 
-/// The combination of a line's segments before this one, by every `step`-th from `first` on; `stride` lies between their
-/// totals.
+/// The combination of a line's segments before this one, by every `step`-th from `first` on; `stride` lies between
+/// their totals.
 template <class Scan, class State>
 __device__ inline State combine_before(const State* totals, index_t stride, int segment, int first, int step) {
   State carry = Scan::template identity<State>();
@@ -99,8 +99,8 @@ __device__ __forceinline__ State combine_lanes(State value) {
   return value;
 }
 
-/// Some warps go along one segment of a line together; `warp` counts among them. A line that there is none of takes part
-/// with nothing to do. All threads of the block must call.
+/// Some warps go along one segment of a line together; `warp` counts among them. A line that there is none of takes
+/// part with nothing to do. All threads of the block must call.
 template <class Scan, class State, class Arguments>
 __device__ inline void scan_lengthwise(const Arguments& arguments, index_t line, int segment, int warp,
                                        State (&sums)[2][scan_warps]) {
@@ -174,7 +174,8 @@ __device__ inline void scan_lengthwise(const Arguments& arguments, index_t line,
       if (first + u * warp_size >= length) continue;
       index_t at[Lines::held];
 #pragma unroll
-      for (int r = 0; r < Lines::held; ++r) at[r] = offset[r] + (begin + first + u * warp_size) * arguments.lines.along[r];
+      for (int r = 0; r < Lines::held; ++r)
+        at[r] = offset[r] + (begin + first + u * warp_size) * arguments.lines.along[r];
       arguments.writer.store(at, Scan::combine(before, value[u]));
     }
   }

@@ -1,7 +1,7 @@
 // Sorting along lines on CUDA. A block sorts 2048 items in shared memory, of one line or of several short ones; longer
-// lines are merged from such tiles, twice as long in each pass. The first k of a line are found by keeping the first k of
-// each tile until one tile is left. Items are ordered by key and, where their places count, by place: there are no equal
-// ones, so that the result is the stable one whatever the network does.
+// lines are merged from such tiles, twice as long in each pass. The first k of a line are found by keeping the first k
+// of each tile until one tile is left. Items are ordered by key and, where their places count, by place: there are no
+// equal ones, so that the result is the stable one whatever the network does.
 #pragma once
 
 #include "heddle/cuda/memory.hpp"
@@ -121,12 +121,12 @@ struct emit_buffer {
 /// How tiles are laid over lines.
 struct sort_plan {
   index_t lines = 0;
-  index_t length = 0;       ///< items of a line
-  index_t kept = 0;         ///< of which the first so many are wanted
-  index_t tiles = 1;        ///< of a line
-  index_t left = 0;         ///< items of a line after this pass
-  int log2_group = 0;       ///< a tile holds groups of so many items, each of a line of its own
-  bool crosswise = false;   ///< lines lie side by side in memory
+  index_t length = 0;      ///< items of a line
+  index_t kept = 0;        ///< of which the first so many are wanted
+  index_t tiles = 1;       ///< of a line
+  index_t left = 0;        ///< items of a line after this pass
+  int log2_group = 0;      ///< a tile holds groups of so many items, each of a line of its own
+  bool crosswise = false;  ///< lines lie side by side in memory
 };
 
 template <bool Pairs, class Source, class Emit, class Key>
@@ -146,8 +146,8 @@ __device__ __forceinline__ void order(Item& low, Item& high) {
   }
 }
 
-/// Sorts each group of 2^log2_group items of a tile. The first step of a merge compares with the mirrored place, so that
-/// all groups are ascending and no direction is needed.
+/// Sorts each group of 2^log2_group items of a tile. The first step of a merge compares with the mirrored place, so
+/// that all groups are ascending and no direction is needed.
 template <class Item>
 __device__ inline void sort_groups(Item* items, int log2_group) {
   for (int size = 1; size <= log2_group; ++size) {
@@ -178,9 +178,7 @@ __global__ void __launch_bounds__(sort_block)
 
   // Where a thread's items are: neighbours in memory for neighbouring threads.
   const auto line_in_tile = [&](int i) { return plan.crosswise ? i & (groups - 1) : i >> plan.log2_group; };
-  const auto place_in_group = [&](int i) {
-    return plan.crosswise ? i >> (11 - plan.log2_group) : i & (group - 1);
-  };
+  const auto place_in_group = [&](int i) { return plan.crosswise ? i >> (11 - plan.log2_group) : i & (group - 1); };
   static_assert(sort_tile == 1 << 11);
 #pragma unroll
   for (int u = 0; u < sort_items; ++u) {
@@ -267,8 +265,7 @@ __global__ void __launch_bounds__(sort_block)
   const int thread = static_cast<int>(threadIdx.x);
   if (thread % warp_size == 0 && thread / warp_size < 2) {
     const runs_in_buffer<sort_buffer<Pairs, Key>> runs{arguments.from, base, base + left_count};
-    path[thread / warp_size] =
-        merge_path(left_count, right_count, (thread == 0 ? begin : end) - pair_begin, runs);
+    path[thread / warp_size] = merge_path(left_count, right_count, (thread == 0 ? begin : end) - pair_begin, runs);
   }
   __syncthreads();
   const index_t left_begin = path[0], left_end = path[1];
@@ -279,20 +276,18 @@ __global__ void __launch_bounds__(sort_block)
   for (int u = 0; u < sort_items; ++u) {
     const int i = u * sort_block + thread;
     if (i >= count) continue;
-    items[i] = arguments.from.load(i < own_left ? base + left_begin + i
-                                                : base + left_count + right_begin + (i - own_left));
+    items[i] =
+        arguments.from.load(i < own_left ? base + left_begin + i : base + left_count + right_begin + (i - own_left));
   }
   __syncthreads();
   const int first = min(thread * sort_items, count);
-  int left = static_cast<int>(
-      merge_path(own_left, count - own_left, first, runs_in_tile<Item>{items, own_left}));
+  int left = static_cast<int>(merge_path(own_left, count - own_left, first, runs_in_tile<Item>{items, own_left}));
   int right = first - left;
   Item merged[sort_items];
 #pragma unroll
   for (int u = 0; u < sort_items; ++u) {
     if (first + u >= count) continue;
-    const bool take_right =
-        left == own_left || (own_left + right < count && items[own_left + right] < items[left]);
+    const bool take_right = left == own_left || (own_left + right < count && items[own_left + right] < items[left]);
     merged[u] = items[take_right ? own_left + right : left];
     if (take_right)
       ++right;
@@ -359,9 +354,8 @@ void sort_lines(const Source& source, const Emit& emit, index_t lines, index_t l
     if (kept <= sort_tile / 2) {
       // Each pass keeps the first items of each tile.
       const auto left_after = [&](const sort_plan& now) {
-        return (now.tiles - 1) * kept + (now.length - (now.tiles - 1) * sort_tile < kept
-                                             ? now.length - (now.tiles - 1) * sort_tile
-                                             : kept);
+        return (now.tiles - 1) * kept +
+               (now.length - (now.tiles - 1) * sort_tile < kept ? now.length - (now.tiles - 1) * sort_tile : kept);
       };
       plan.left = left_after(plan);
       sort_memory<true, Key> now(lines * plan.left, context);

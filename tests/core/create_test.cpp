@@ -133,13 +133,15 @@ TEST(Create, from_nested_lists) {
   EXPECT_TRUE(equal(to_array(hd::tensor<float>({{1, 2}, {3, 4}, {5, 6}}, device)), matrix({{1, 2}, {3, 4}, {5, 6}})));
   EXPECT_TRUE(equal(to_array(hd::tensor<int>({{{1, 2}, {3, 4}}, {{5, 6}, {7, 8}}}, device)),
                     counting({2, 2, 2}) + Array({}, 1)));
+#if !defined(__clang__) || __clang_major__ > 14  // clang 14 deduces nothing from nested lists of one element
   EXPECT_TRUE(
       equal(to_array(hd::tensor<int>({{{{1}, {2}}, {{3}, {4}}}}, device)), counting({1, 2, 2, 1}) + Array({}, 1)));
+  static_assert(decltype(hd::tensor<float>({{{1}}}))::rank == 3);
+#endif
   EXPECT_TRUE(equal(to_array(hd::tensor<bool>({true, false}, device)), list({1, 0})));
   EXPECT_TRUE(equal(to_array(hd::tensor<hd::half>({0.5, 1.5}, device)), list({0.5, 1.5})));
   EXPECT_TRUE(equal(to_array(hd::tensor<std::int64_t>({1, -1}, device)), list({1, -1})));
   static_assert(decltype(hd::tensor<float>({{1, 2}, {3, 4}}))::rank == 2);
-  static_assert(decltype(hd::tensor<float>({{{1}}}))::rank == 3);
 }
 
 TEST(Create, from_lists_of_mixed_numbers) {

@@ -148,7 +148,7 @@ TYPED_TEST_SUITE(LeastInteger, SignedTypes);
 
 TYPED_TEST(LeastInteger, R051_divided_by_minus_1) {
   constexpr TypeParam least = std::numeric_limits<TypeParam>::min();
-  for (const std::size_t length : {1, 2, 9}) {
+  for (const std::size_t length : {std::size_t{1}, std::size_t{2}, std::size_t{9}}) {
     const std::vector<TypeParam> all(length, least), ones(length, TypeParam{-1}), zeros(length, TypeParam{0});
     const auto x = integers_of<TypeParam>(all);
     const auto d = integers_of<TypeParam>(ones);

@@ -55,7 +55,7 @@ __device__ inline void scan_crosswise(const Arguments& arguments, index_t line, 
   index_t offset[Lines::held];
   arguments.lines.at(line, offset);
   const index_t begin = segment * plan.segment;
-  const index_t end = min(begin + plan.segment, plan.length);
+  const index_t end = ::min(begin + plan.segment, plan.length);
 #pragma unroll
   for (int r = 0; r < Lines::held; ++r) offset[r] += begin * arguments.lines.along[r];
   const index_t count = arguments.lines.count();
@@ -69,7 +69,7 @@ __device__ inline void scan_crosswise(const Arguments& arguments, index_t line, 
     for (int u = 0; u < scan_unroll; ++u) {
       index_t at[Lines::held];
       // Beyond the end the last element is read again, and not used.
-      const index_t ahead = min(static_cast<index_t>(u), end - 1 - i);
+      const index_t ahead = ::min(static_cast<index_t>(u), end - 1 - i);
 #pragma unroll
       for (int r = 0; r < Lines::held; ++r) at[r] = offset[r] + ahead * arguments.lines.along[r];
       value[u] = static_cast<State>(arguments.elements.load(at + out_rows, 0));
@@ -113,7 +113,7 @@ __device__ inline void scan_lengthwise(const Arguments& arguments, index_t line,
   index_t offset[Lines::held];
   arguments.lines.at(mine ? line : 0, offset);
   const index_t begin = segment * plan.segment;
-  const index_t length = min(plan.segment, plan.length - begin);
+  const index_t length = ::min(plan.segment, plan.length - begin);
   constexpr int own = warp_size * scan_unroll;  // places of a warp's turn
   const index_t count = arguments.lines.count();
   State* const totals = arguments.totals + (mine ? line : 0);
@@ -133,7 +133,7 @@ __device__ inline void scan_lengthwise(const Arguments& arguments, index_t line,
     State value[scan_unroll];
 #pragma unroll
     for (int u = 0; u < scan_unroll; ++u) {
-      const index_t place = begin + min(first + u * warp_size, length - 1);
+      const index_t place = begin + ::min(first + u * warp_size, length - 1);
       index_t at[Lines::held];
 #pragma unroll
       for (int r = 0; r < Lines::held; ++r) at[r] = offset[r] + place * arguments.lines.along[r];

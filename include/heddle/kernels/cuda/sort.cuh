@@ -174,7 +174,7 @@ __global__ void __launch_bounds__(sort_block)
   const index_t first_line = static_cast<index_t>(blockIdx.x) / plan.tiles * groups;
   const index_t tile = static_cast<index_t>(blockIdx.x) % plan.tiles;
   const index_t begin = tile * sort_tile;
-  const int count = static_cast<int>(min(plan.length - begin, static_cast<index_t>(group)));
+  const int count = static_cast<int>(::min(plan.length - begin, static_cast<index_t>(group)));
 
   // Where a thread's items are: neighbours in memory for neighbouring threads.
   const auto line_in_tile = [&](int i) { return plan.crosswise ? i & (groups - 1) : i >> plan.log2_group; };
@@ -199,9 +199,9 @@ __global__ void __launch_bounds__(sort_block)
     const Item item = items[line_in_tile(i) * group + place];
     if (line >= plan.lines) continue;
     if (plan.tiles == 1) {
-      if (place < min(static_cast<index_t>(count), plan.kept)) arguments.emit.store(line, place, item);
-    } else if (place < min(static_cast<index_t>(count), plan.kept)) {
-      arguments.buffer.store(line * plan.left + tile * min(plan.kept, static_cast<index_t>(sort_tile)) + place, item);
+      if (place < ::min(static_cast<index_t>(count), plan.kept)) arguments.emit.store(line, place, item);
+    } else if (place < ::min(static_cast<index_t>(count), plan.kept)) {
+      arguments.buffer.store(line * plan.left + tile * ::min(plan.kept, static_cast<index_t>(sort_tile)) + place, item);
     }
   }
 }
@@ -256,11 +256,11 @@ __global__ void __launch_bounds__(sort_block)
   const sort_plan& plan = arguments.plan;
   const index_t line = static_cast<index_t>(blockIdx.x) / plan.tiles;
   const index_t begin = static_cast<index_t>(blockIdx.x) % plan.tiles * sort_tile;
-  const index_t end = min(begin + sort_tile, plan.length);
+  const index_t end = ::min(begin + sort_tile, plan.length);
   if (arguments.last && begin >= plan.kept) return;
   const index_t pair_begin = begin / (2 * arguments.width) * (2 * arguments.width);
-  const index_t left_count = min(arguments.width, plan.length - pair_begin);
-  const index_t right_count = min(arguments.width, plan.length - pair_begin - left_count);
+  const index_t left_count = ::min(arguments.width, plan.length - pair_begin);
+  const index_t right_count = ::min(arguments.width, plan.length - pair_begin - left_count);
   const index_t base = line * plan.length + pair_begin;
   const int thread = static_cast<int>(threadIdx.x);
   if (thread % warp_size == 0 && thread / warp_size < 2) {
@@ -280,7 +280,7 @@ __global__ void __launch_bounds__(sort_block)
         arguments.from.load(i < own_left ? base + left_begin + i : base + left_count + right_begin + (i - own_left));
   }
   __syncthreads();
-  const int first = min(thread * sort_items, count);
+  const int first = ::min(thread * sort_items, count);
   int left = static_cast<int>(merge_path(own_left, count - own_left, first, runs_in_tile<Item>{items, own_left}));
   int right = first - left;
   Item merged[sort_items];

@@ -318,6 +318,7 @@ TEST_F(Reuse, not_of_borrowed_memory) {
 
 #if HEDDLE_TEST_DEVICE_CUDA
 TEST_F(Reuse, not_on_another_stream) {
+  hd::cuda::synchronize(test_device());  // order between streams is the user's
   const hd::cuda::Stream stream;
   const hd::cuda::StreamGuard guard(stream);
   y = y + 1.0f;

@@ -268,26 +268,29 @@ TEST(CpuGemmBatches, AreNumberedRowMajorOverTheirExtents) {
       }
 }
 
-/// Sample elements, where the whole reference would take too long. K is more than is packed at once, m and n are more
-/// than go with it.
+// More rows and columns than are packed at once; with the greater k, several slabs of it too. Sample elements, where
+// the whole reference would take too long.
 TEST(CpuGemmLarge, SeveralRegionsAndSlabs) {
   std::mt19937 random(8);
-  constexpr index_t m = 603, n = 605, k = 4101;
-  const Matrix<float> a(m, k, Layout::rows, random);
-  const Matrix<float> b(k, n, Layout::rows, random);
-  OutputArray<float> out(m * n);
-  gemm_shape shape;
-  shape.m = m;
-  shape.n = n;
-  shape.k = k;
-  heddle::on_cpu::gemm<float>(RowSink<float>{{&out, m, n}}, shape, a.operand, b.operand);
-  out.expect_each_written_once();
-  for (int sample = 0; sample < 3000; ++sample) {
-    const index_t row = static_cast<index_t>(random() % m), column = static_cast<index_t>(random() % n);
-    double want = 0;
-    for (index_t i = 0; i < k; ++i)
-      want += static_cast<double>(a.at(0, row, i)) * static_cast<double>(b.at(0, i, column));
-    ASSERT_EQ(static_cast<double>(out[row * n + column]), want) << row << ", " << column;
+  const index_t sizes[][3] = {{1003, 1005, 4101}, {1103, 1105, 2000}};
+  for (const auto& size : sizes) {
+    const index_t m = size[0], n = size[1], k = size[2];
+    const Matrix<float> a(m, k, Layout::rows, random);
+    const Matrix<float> b(k, n, Layout::rows, random);
+    OutputArray<float> out(m * n);
+    gemm_shape shape;
+    shape.m = m;
+    shape.n = n;
+    shape.k = k;
+    heddle::on_cpu::gemm<float>(RowSink<float>{{&out, m, n}}, shape, a.operand, b.operand);
+    out.expect_each_written_once();
+    for (int sample = 0; sample < 3000; ++sample) {
+      const index_t row = static_cast<index_t>(random()) % m, column = static_cast<index_t>(random()) % n;
+      double want = 0;
+      for (index_t i = 0; i < k; ++i)
+        want += static_cast<double>(a.at(0, row, i)) * static_cast<double>(b.at(0, i, column));
+      ASSERT_EQ(static_cast<double>(out[row * n + column]), want) << row << ", " << column;
+    }
   }
 }
 

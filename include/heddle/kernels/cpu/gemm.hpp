@@ -57,7 +57,8 @@ class matrix_product {
 
   void run() {
     constexpr index_t wide = static_cast<index_t>(sizeof(E)) / 4;
-    const index_t slab = even_share(k_, gemm_slab / wide, gemm_depth / wide);
+    const index_t share = even_share(k_, gemm_slab / wide, gemm_depth / wide);
+    const index_t slab = share < k_ ? share : k_;
     const index_t region = gemm_packed / wide / slab;
     const index_t region_rows = even_share(m_, region, kernels_.rows);
     const index_t region_columns = even_share(n_, region, kernels_.columns);

@@ -1,4 +1,4 @@
-// ReduceMax ReduceMin
+// ReduceMax ReduceMin GlobalMaxPool
 #include "conformance/operators/families.hpp"
 #include "conformance/operators/reduction.hpp"
 
@@ -10,7 +10,9 @@ using Ordered = Types<float, double, std::int32_t, std::int64_t, std::uint8_t, s
 }  // namespace
 
 void add_reduce_extremes(Registry& registry) {
-  serve(registry, "ReduceMax", reduction<Ordered>([](const auto& x, auto... axes) { return hd::max(x, axes...); }));
+  const auto max = [](const auto& x, auto... axes) { return hd::max(x, axes...); };
+  serve(registry, "ReduceMax", reduction<Ordered>(max));
+  serve(registry, "GlobalMaxPool", spatial_reduction(max));
   serve(registry, "ReduceMin", reduction<Ordered>([](const auto& x, auto... axes) { return hd::min(x, axes...); }));
 }
 

@@ -1,4 +1,4 @@
-// ReduceSum ReduceMean ReduceProd
+// ReduceSum ReduceMean ReduceProd GlobalAveragePool
 #include "conformance/operators/families.hpp"
 #include "conformance/operators/reduction.hpp"
 
@@ -15,7 +15,9 @@ void add_reduce_sum(Registry& registry) {
   serve(registry, "ReduceProd",
         reduction<Types<float, double, std::int32_t, std::int64_t>>(
             [](const auto& x, auto... axes) { return hd::prod(x, axes...); }));
-  serve(registry, "ReduceMean", reduction<Floats>([](const auto& x, auto... axes) { return hd::mean(x, axes...); }));
+  const auto mean = [](const auto& x, auto... axes) { return hd::mean(x, axes...); };
+  serve(registry, "ReduceMean", reduction<Floats>(mean));
+  serve(registry, "GlobalAveragePool", spatial_reduction(mean));
 }
 
 }  // namespace conformance

@@ -50,6 +50,23 @@ Reduction<F, TypeList> reduction(F) {
   return {};
 }
 
+/// The same over all axes from the third on, as the global pools ask.
+template <class F>
+struct SpatialReduction {
+  template <class Device>
+  Outputs operator()(const Call& call, Device device) const {
+    const Array& array = call.input(0);
+    std::vector<int> axes;
+    for (int axis = 2; axis < array.rank(); ++axis) axes.push_back(axis);
+    return with_type(Reals{}, array.type,
+                     [&](auto type) { return reduce<type_of<decltype(type)>>(call, array, axes, device, F{}); });
+  }
+};
+template <class F>
+SpatialReduction<F> spatial_reduction(F) {
+  return {};
+}
+
 /// Under the operand's own rank and with keep_dims, for float tensors of ranks below RankCount that are reduced along
 /// one axis or two that aren't neighbours; else as the other handler. For an operator that stands for its kind.
 template <class F, int RankCount, class Otherwise>

@@ -1,4 +1,4 @@
-// Identity Shape Size Reshape Flatten Squeeze Unsqueeze Expand Slice Transpose
+// Identity Shape Size Reshape Flatten Squeeze Unsqueeze Expand Slice Transpose DepthToSpace SpaceToDepth
 #include <utility>
 #include <vector>
 
@@ -182,6 +182,35 @@ struct Transpose {
   }
 };
 
+/// Channels to blocks of pixels: depth first (DCR) or column first (CRD).
+struct DepthToSpace {
+  template <class Device>
+  Outputs operator()(const Call& call, Device device) const {
+    const auto x = tensor<float, 4>(call, call.input(0), device);
+    const std::int64_t block = call.integer("blocksize", 1);
+    const std::int64_t depth = x.extent(1) / (block * block);
+    const hd::Shape<4> shape{x.extent(0), depth, x.extent(2) * block, x.extent(3) * block};
+    if (call.text_is("mode", "CRD")) {
+      const hd::Tensor apart = hd::reshape(x, {x.extent(0), depth, block, block, x.extent(2), x.extent(3)});
+      return {result(hd::reshape(apart.permute(hd::axes<0, 1, 4, 2, 5, 3>), shape))};
+    }
+    const hd::Tensor apart = hd::reshape(x, {x.extent(0), block, block, depth, x.extent(2), x.extent(3)});
+    return {result(hd::reshape(apart.permute(hd::axes<0, 3, 4, 1, 5, 2>), shape))};
+  }
+};
+
+struct SpaceToDepth {
+  template <class Device>
+  Outputs operator()(const Call& call, Device device) const {
+    const auto x = tensor<float, 4>(call, call.input(0), device);
+    const std::int64_t block = call.integer("blocksize", 1);
+    const hd::Tensor apart =
+        hd::reshape(x, {x.extent(0), x.extent(1), x.extent(2) / block, block, x.extent(3) / block, block});
+    const hd::Shape<4> shape{x.extent(0), x.extent(1) * block * block, x.extent(2) / block, x.extent(3) / block};
+    return {result(hd::reshape(apart.permute(hd::axes<0, 3, 5, 1, 2, 4>), shape))};
+  }
+};
+
 }  // namespace
 
 void add_view(Registry& registry) {
@@ -195,6 +224,8 @@ void add_view(Registry& registry) {
   serve(registry, "Expand", Expand{});
   serve(registry, "Slice", Slice{});
   serve(registry, "Transpose", Transpose{});
+  serve(registry, "DepthToSpace", DepthToSpace{});
+  serve(registry, "SpaceToDepth", SpaceToDepth{});
 }
 
 }  // namespace conformance

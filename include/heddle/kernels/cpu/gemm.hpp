@@ -169,7 +169,7 @@ class matrix_product {
                : Workspace::get<E>(Workspace::within_range, static_cast<std::size_t>(tile_rows * tile_columns));
     const index_t c_stride = c_ != nullptr ? c_stride_ : tile_columns;
     constexpr index_t wide = static_cast<index_t>(sizeof(E)) / 4;
-    constexpr index_t step = gemm_depth / wide;
+    const index_t step = even_share(depth_, gemm_depth / wide, 8);
     [[maybe_unused]] const index_t direct = direct_panels();
     for (index_t k = 0; k < depth_; k += step) {
       const index_t depth = depth_ - k < step ? depth_ - k : step;

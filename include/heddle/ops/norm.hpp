@@ -6,12 +6,14 @@
 
 #include "heddle/expr/producer.hpp"
 #include "heddle/kernels/cpu/norm.hpp"
+#include "heddle/kernels/cpu/norm_gradient.hpp"
 #include "heddle/kernels/cpu/row_form.hpp"
 #include "heddle/ops/arithmetic.hpp"
 #include "heddle/ops/map.hpp"
 #include "heddle/ops/reduce.hpp"
 #if HEDDLE_CUDA_COMPILER
 #include "heddle/kernels/cuda/norm.cuh"
+#include "heddle/kernels/cuda/norm_gradient.cuh"
 #include "heddle/kernels/cuda/row_form.cuh"
 #endif
 
@@ -71,7 +73,8 @@ class normalised_formula : public producer<normalised_formula<Centred, Grouped, 
       if (inner[i]) columns *= bound.shape[i];
     const index_t rows = columns == 0 ? 0 : bound.shape.size() / columns;
     if constexpr (runs_here<device_type>() && std::is_same_v<device_type, Cpu>) {
-      on_cpu::normalise<Centred>(on_cpu::source<From>(from, inner).values(), on_cpu::row_sink<Bound>(bound, inner),
+      on_cpu::normalise<Centred>(on_cpu::source<From>(from, inner).values(),
+                                 on_cpu::row_sink<Bound>(bound, inner).template values<compute_type<value_type>>(),
                                  rows, columns, eps_);
     } else {
 #if HEDDLE_CUDA_COMPILER
@@ -232,6 +235,184 @@ auto instance_norm(X&& x, W&& weight = nullptr, B&& bias = nullptr, double eps =
   return scale_and_shift(normalise_over<true, ((1U << rank) - 1) & ~3U>(std::forward<X>(x), eps),
                          by_channel("instance_norm", shape, std::forward<W>(weight)),
                          by_channel("instance_norm", shape, std::forward<B>(bias)));
+}
+
+// ---- gradients ----
+
+/// What layer_norm_grad and its kin return: the gradients with respect to x, weight and bias.
+template <class Input, class Weight>
+struct norm_gradients {
+  Input input;
+  Weight weight;
+  Weight bias;
+};
+
+/// A tensor as the output of a kernel, without an epilogue.
+template <class T, int Rank, class Device>
+bound_formula<hole_form, T, 0, Rank> plain_output(const Tensor<T, Rank, Device>& out) {
+  return {hole_form{}, out.data(), out.shape(), out.strides(), {}};
+}
+
+/// The gradient of x under a normalisation over the axes in `mask`, of g = dy * weight; rows' means and scales go to
+/// `mean` and `scale` (dense, or null).
+template <bool Centred, class G, class X, class T, class Device, class Real>
+void normalise_gradient_into(const Tensor<T, X::rank, Device>& out, const G& gradient, const X& input, unsigned mask,
+                             double eps, Real* mean, Real* scale, [[maybe_unused]] const char* operation) {
+  with_source(gradient, [&](const auto& dy) {
+    with_source(input, [&](const auto& x) {
+      using Dy = std::remove_cvref_t<decltype(dy)>;
+      using From = std::remove_cvref_t<decltype(x)>;
+      const auto bound = plain_output(out);
+      using Bound = std::remove_cvref_t<decltype(bound)>;
+      bool inner[static_cast<std::size_t>(X::rank)] = {};
+      for (int i = 0; i < X::rank; ++i) inner[i] = ((mask >> i) & 1U) != 0;
+      const index_t columns = reduced_count(out.shape(), mask);
+      const index_t rows = columns == 0 ? 0 : out.size() / columns;
+      if constexpr (runs_here<Device>() && std::is_same_v<Device, Cpu>) {
+        on_cpu::normalise_gradient<Centred>(
+            on_cpu::source<Dy>(dy, inner).values(), on_cpu::source<From>(x, inner).values(),
+            on_cpu::row_sink<Bound>(bound, inner).template values<Real>(), rows, columns, eps, mean, scale);
+      } else {
+#if HEDDLE_CUDA_COMPILER
+        on_cuda::normalise_gradient<Centred>(on_cuda::row_source<Dy>(dy, inner), on_cuda::row_source<From>(x, inner),
+                                             on_cuda::row_sink<Bound>(bound, inner), rows, columns, eps, mean, scale,
+                                             on_cuda::current_context(out.device().index, operation));
+#endif
+      }
+    });
+  });
+}
+
+/// As above over the last axes, with the parts of the weight's and the bias's gradients: [2 or 1, parts, columns], or
+/// a tensor of no parts where these rows are not served.
+template <bool Centred, class G, class X, class T, class W, int WeightRank, class Device>
+auto normalise_gradient_parts(const Tensor<T, X::rank, Device>& out, const G& gradient, const X& input,
+                              const Tensor<const W, WeightRank, Device>& weight, double eps,
+                              [[maybe_unused]] const char* operation) {
+  using Real = compute_type<T>;
+  constexpr index_t kinds = Centred ? 2 : 1;
+  const index_t columns = weight.size(), rows = columns == 0 ? 0 : out.size() / columns;
+  Tensor<Real, 3, Device> parts;
+  const auto allocate = [&](index_t count) {
+    const Shape<3> shape(kinds, count, columns);
+    parts = allocate_tensor<Real>(shape, row_major(shape), out.device());
+  };
+  with_source(gradient, [&](const auto& dy) {
+    with_source(input, [&](const auto& x) {
+      using Dy = std::remove_cvref_t<decltype(dy)>;
+      using From = std::remove_cvref_t<decltype(x)>;
+      const auto bound = plain_output(out);
+      using Bound = std::remove_cvref_t<decltype(bound)>;
+      bool inner[static_cast<std::size_t>(X::rank)] = {};
+      for (int i = 0; i < X::rank; ++i) inner[i] = i >= X::rank - WeightRank;
+      if constexpr (runs_here<Device>() && std::is_same_v<Device, Cpu>) {
+        allocate(on_cpu::norm_gradient_parts(rows));
+        on_cpu::normalise_gradient<Centred>(on_cpu::source<Dy>(dy, inner).values(),
+                                            on_cpu::source<From>(x, inner).values(), weight.data(),
+                                            on_cpu::row_sink<Bound>(bound, inner).template values<Real>(), rows,
+                                            columns, eps, parts.data(), parts.shape()[1]);
+      } else {
+#if HEDDLE_CUDA_COMPILER
+        const on_cuda::row_source<Dy> dy_rows(dy, inner);
+        const on_cuda::row_source<From> x_rows(x, inner);
+        const on_cuda::row_sink<Bound> out_rows(bound, inner);
+        const auto plan = on_cuda::plan_norm_gradient(dy_rows, x_rows, out_rows, rows, columns);
+        allocate(plan.blocks);
+        if (plan.blocks > 0)
+          on_cuda::normalise_gradient<Centred>(dy_rows, x_rows, weight.data(), out_rows, rows, columns, eps,
+                                               parts.data(), plan,
+                                               on_cuda::current_context(out.device().index, operation));
+#endif
+      }
+    });
+  });
+  return parts;
+}
+
+/// The sum over the leading axes, in the shape of the last Rank.
+template <int Rank, class X>
+auto sum_leading(X&& x) {
+  constexpr int leading = std::remove_cvref_t<X>::rank - Rank;
+  return [&]<int... A>(std::integer_sequence<int, A...>) { return sum(std::forward<X>(x), axes<A...>); }
+  (std::make_integer_sequence<int, leading>{});
+}
+
+/// Gradients of weight * normalised(x) + bias over the last axes.
+template <bool Centred, class G, class X, class W>
+auto last_axes_gradients(const char* operation, G&& dy, X&& x, W&& weight, double eps) {
+  using Node = std::remove_cvref_t<X>;
+  using Device = typename Node::device_type;
+  using T = float_result_t<typename Node::value_type>;
+  using WeightT = value_type_of_t<W>;
+  using Real = compute_type<T>;
+  constexpr int rank = Node::rank, own = std::remove_cvref_t<W>::rank, leading = rank - own;
+  static_assert(std::remove_cvref_t<G>::rank == rank, "dy has the shape of x");
+  require_last_axes(operation, x.shape(), weight);
+  if (!(dy.shape() == x.shape()))
+    throw ShapeError(Message{} << operation << ": a gradient of shape " << dy.shape() << " for x of shape "
+                               << x.shape());
+  const auto dense = as_tensor<WeightT>(as_formula(std::forward<W>(weight))).contiguous();
+  const auto input = floating_formula(std::forward<X>(x));
+  const auto gradient = map_formula(conversion<T>{}, as_formula(std::forward<G>(dy)));
+  norm_gradients<Tensor<T, rank, Device>, Tensor<WeightT, own, Device>> result;
+  result.input = allocate_tensor<T>(input.shape(), preferred_strides(input), input.device());
+  if constexpr (!std::is_same_v<Device, Cpu>) {
+    record_uses(gradient, result.input);
+    record_uses(input, result.input);
+  }
+  if (result.input.size() == 0) {
+    result.weight = allocate_tensor<WeightT>(dense.shape(), row_major(dense.shape()), input.device());
+    result.weight.fill(0);
+    if constexpr (Centred) result.bias = result.weight.clone();
+    return result;
+  }
+  if constexpr (leading > 0) {
+    const auto parts = normalise_gradient_parts<Centred>(result.input, gradient, input, dense, eps, operation);
+    if (parts.shape()[1] > 0) {
+      const Tensor<WeightT, 2, Device> sums = sum(parts, axis<1>);
+      result.weight = sums[0].reshape(dense.shape());
+      if constexpr (Centred) result.bias = sums[1].reshape(dense.shape());
+      return result;
+    }
+  }
+  // Rows of other layouts, too long ones, or a single one: in three passes.
+  Shape<rank> each = shape_of_ones<rank>();
+  for (int i = 0; i < leading; ++i) each[i] = input.shape()[i];
+  const auto mean = allocate_tensor<Real>(each, row_major(each), input.device());
+  const auto scale = allocate_tensor<Real>(each, row_major(each), input.device());
+  constexpr unsigned mask = ((1U << own) - 1) << leading;
+  normalise_gradient_into<Centred>(result.input, map_formula(conversion<T>{}, gradient * dense), input, mask, eps,
+                                   mean.data(), scale.data(), operation);
+  const auto centred = [&] {
+    if constexpr (Centred)
+      return (input - mean) * scale;
+    else
+      return input * scale;
+  };
+  if constexpr (leading > 0) {
+    result.weight = sum_leading<own>(gradient * centred());
+    if constexpr (Centred) result.bias = sum_leading<own>(gradient);
+  } else {
+    result.weight = gradient * centred();
+    if constexpr (Centred) result.bias = eval(gradient);
+  }
+  return result;
+}
+
+/// The gradients of layer_norm(x, weight, bias, eps), given its result's: .input, .weight and .bias. dy and x are read
+/// once where rows fit a block's registers; weight and bias sums have a fixed order. Throws ShapeError.
+/// Example: `auto [dx, dw, db] = hd::layer_norm_grad(dy, x, weight);`
+template <Expression G, Expression X, Expression W>
+auto layer_norm_grad(G&& dy, X&& x, W&& weight, double eps = 1e-5) {
+  return last_axes_gradients<true>("layer_norm_grad", std::forward<G>(dy), std::forward<X>(x), std::forward<W>(weight),
+                                   eps);
+}
+/// The gradients of rms_norm(x, weight, eps), given its result's: .input and .weight (.bias holds nothing).
+template <Expression G, Expression X, Expression W>
+auto rms_norm_grad(G&& dy, X&& x, W&& weight,
+                   double eps = epsilon_of<float_result_t<typename std::remove_cvref_t<X>::value_type>>) {
+  return last_axes_gradients<false>("rms_norm_grad", std::forward<G>(dy), std::forward<X>(x), std::forward<W>(weight),
+                                    eps);
 }
 
 }  // namespace HEDDLE_BUILD

@@ -2,10 +2,12 @@
 // an operation needs; a row too long for that is loaded anew for every pass.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 
 #include "heddle/config.hpp"
 #include "heddle/core/shape.hpp"
+#include "heddle/kernels/cpu/fast_math.hpp"
 #include "heddle/kernels/cpu/isa.hpp"
 #include "heddle/kernels/cpu/pool.hpp"
 #include "heddle/kernels/cpu/reduce.hpp"
@@ -17,6 +19,9 @@ namespace on_cpu {
 
 inline constexpr index_t row_buffer = 1 << 16;  // elements of a row that are kept
 inline constexpr index_t row_serial = 1 << 13;  // elements that are not worth a second thread
+
+HEDDLE_ALWAYS_INLINE float row_exp(float x) { return exp_f32(x); }
+HEDDLE_ALWAYS_INLINE double row_exp(double x) { return std::exp(x); }
 
 /// One operand's row. Every pass goes from the first column to the last in chunks.
 template <class Source>

@@ -8,83 +8,11 @@
 #include "heddle/config.hpp"
 #include "heddle/core/shape.hpp"
 #include "heddle/kernels/cuda/row_lanes.cuh"
+#include "heddle/kernels/cuda/row_operands.cuh"
 
 namespace heddle {
 inline namespace HEDDLE_BUILD {
 namespace on_cuda {
-
-/// The number type that an element's values are of.
-template <class Value>
-struct real_of {
-  using type = Value;
-};
-/// Two operands of an operation on rows, element by element.
-template <class Real>
-struct element_pair {
-  Real first, second;
-  __device__ __forceinline__ element_pair& operator+=(const element_pair& other) {
-    first += other.first;
-    second += other.second;
-    return *this;
-  }
-};
-template <class Real>
-struct real_of<element_pair<Real>> {
-  using type = Real;
-};
-
-/// Two sources read side by side.
-template <class First, class Second>
-struct source_pair {
-  static_assert(std::is_same_v<typename First::value_type, typename Second::value_type>);
-  using value_type = element_pair<typename First::value_type>;
-  static constexpr int vector_width =
-      First::vector_width < Second::vector_width ? First::vector_width : Second::vector_width;
-  static constexpr int leaves = First::leaves + Second::leaves;
-  struct Position {
-    typename First::Position first;
-    typename Second::Position second;
-  };
-  struct Cursor {
-    typename First::Cursor first;
-    typename Second::Cursor second;
-  };
-  First first;
-  Second second;
-
-  template <int V>
-  bool in_vectors() const {
-    return first.template in_vectors<V>() && second.template in_vectors<V>();
-  }
-  bool has_cursor() const { return first.has_cursor() && second.has_cursor(); }
-  HEDDLE_HOST_DEVICE bool broadcasts() const { return first.broadcasts() || second.broadcasts(); }
-  bool inner_is_contiguous() const { return first.inner_is_contiguous() && second.inner_is_contiguous(); }
-
-  __device__ __forceinline__ Position at(index_t row) const { return {first.at(row), second.at(row)}; }
-  __device__ __forceinline__ value_type load(const Position& position, index_t column) const {
-    return {first.load(position.first, column), second.load(position.second, column)};
-  }
-  __device__ __forceinline__ Cursor cursor(const Position& position, int column, int columns) const {
-    return {first.cursor(position.first, column, columns), second.cursor(position.second, column, columns)};
-  }
-  __device__ __forceinline__ Cursor ahead(const Position& position, const Cursor& cursor, int column, int columns,
-                                          int steps) const {
-    return {first.ahead(position.first, cursor.first, column, columns, steps),
-            second.ahead(position.second, cursor.second, column, columns, steps)};
-  }
-  __device__ __forceinline__ void step(Cursor& cursor) const {
-    first.step(cursor.first);
-    second.step(cursor.second);
-  }
-  template <int V, bool Broadcasts>
-  __device__ __forceinline__ void load(const Cursor& cursor, value_type (&values)[V]) const {
-    typename First::value_type a[V], b[V];
-    first.template load<V, Broadcasts>(cursor.first, a);
-    second.template load<V, Broadcasts>(cursor.second, b);
-#pragma unroll
-    for (int j = 0; j < V; ++j) values[j] = {a[j], b[j]};
-  }
-};
 
 /// A form that is walked with cursors; others are read and written element by element.
 template <class Form>
@@ -107,6 +35,7 @@ class held_row : public row_lanes<typename real_of<typename Source::value_type>:
   __device__ __forceinline__ held_row(const Source& source, const row_plan& plan, row_scratch<Real>& scratch, int lane,
                                       index_t row, index_t rows, int columns, Value beyond)
       : Base(plan.lanes, scratch, lane),
+        source_(source),
         row_(row),
         is_row_(row < rows),
         columns_(columns),
@@ -120,7 +49,8 @@ class held_row : public row_lanes<typename real_of<typename Source::value_type>:
 
   __device__ int columns() const { return columns_; }
 
-  /// The sum of f(element) over the row; f may change the element.
+  /// The sum of f(element) over the row; f may change the element. It is also told where in the thread's registers the
+  /// element is, group and place, if it wants to know: f(element, group, place). So it is with store.
   template <class F>
   __device__ __forceinline__ auto sum(F f) {
     return Base::far(near_sum(f), combine_sum{});
@@ -128,11 +58,11 @@ class held_row : public row_lanes<typename real_of<typename Source::value_type>:
   /// As sum, of what this warp has of the row.
   template <class F>
   __device__ __forceinline__ auto near_sum(F f) {
-    using T = std::remove_cvref_t<decltype(f(x_[0][0]))>;
+    using T = std::remove_cvref_t<decltype(call(f, x_[0][0], 0, 0))>;
     T part[V];
 #pragma unroll
-    for (int e = 0; e < V; ++e) part[e] = f(x_[G - 1][e]);
-    each_whole([&](Value& x, int, int e) { combine_sum{}(part[e], f(x)); });
+    for (int e = 0; e < V; ++e) part[e] = call(f, x_[G - 1][e], G - 1, e);
+    each_whole([&](Value& x, int i, int e) { combine_sum{}(part[e], call(f, x, i, e)); });
 #pragma unroll
     for (int width = 1; width < V; width *= 2) {
 #pragma unroll
@@ -183,22 +113,47 @@ class held_row : public row_lanes<typename real_of<typename Source::value_type>:
         else
           store_groups<false>(sink, cursor, last, f);
       } else {
-        store_each([&](const Value& x) {
-          const Real y[1] = {f(x)};
+        store_each([&](Value& x, int i, int e) {
+          const Real y[1] = {call(f, x, i, e)};
           sink.template store<1, false>(cursor, y);
           sink.step(cursor);
         });
       }
     } else {
       int column = this->lane_;
-      store_each([&](const Value& x) {
-        sink.store(position, index_t{0}, static_cast<index_t>(column), f(x));
+      store_each([&](Value& x, int i, int e) {
+        sink.store(position, index_t{0}, static_cast<index_t>(column), call(f, x, i, e));
         column += lanes_;
       });
     }
   }
 
+  /// The sum of f(element, column) over the row.
+  template <class F>
+  __device__ __forceinline__ auto sum_by_column(F f) {
+    return sum([&](Value& x, int i, int e) {
+      using T = std::remove_cvref_t<decltype(f(x, index_t{0}))>;
+      return (i < G - 1 || e < valid_) ? f(x, static_cast<index_t>(column(i, e))) : T{};
+    });
+  }
+  /// The column that a place in the thread's registers stands for.
+  __device__ __forceinline__ int column(int i, int e) const {
+    return (i < G - 1 ? i : whole_) * V * lanes_ + (vectors_ ? this->lane_ * V + e : e * lanes_ + this->lane_);
+  }
+  __device__ __forceinline__ bool is_row() const { return is_row_; }
+  __device__ __forceinline__ bool is_first_lane() const { return this->lane_ == 0; }
+  __device__ __forceinline__ index_t index() const { return row_; }
+  /// An element of the row, read from memory.
+  __device__ __forceinline__ Value element(index_t column) const { return source_.load(source_.at(row_), column); }
+
  private:
+  template <class F>
+  static __device__ __forceinline__ auto call(F& f, Value& x, int i, int e) {
+    if constexpr (std::is_invocable_v<F&, Value&, int, int>)
+      return f(x, i, e);
+    else
+      return f(x);
+  }
   /// How many of the last group's elements lie within the row.
   __device__ __forceinline__ int valid_in_last(const row_plan& plan) const {
     const int left = columns_ - whole_ * V * lanes_;
@@ -216,10 +171,10 @@ class held_row : public row_lanes<typename real_of<typename Source::value_type>:
   }
   template <class F>
   __device__ __forceinline__ void store_each(F f) {
-    each_whole([&](const Value& x, int, int) { f(x); });
+    each_whole(f);
 #pragma unroll
     for (int e = 0; e < V; ++e)
-      if (e < valid_) f(x_[G - 1][e]);
+      if (e < valid_) f(x_[G - 1][e], G - 1, e);
   }
   template <class Form>
   __device__ __forceinline__ auto start(const Form& form, const typename Form::Position& position) const {
@@ -237,17 +192,16 @@ class held_row : public row_lanes<typename real_of<typename Source::value_type>:
 #pragma unroll
     for (int i = 0; i < G - 1; ++i) {
       if (i >= whole_) break;
-      store_group<Broadcasts>(sink, cursor, x_[i], f);
+      store_group<Broadcasts>(sink, cursor, i, f);
       sink.step(cursor);
     }
-    if (valid_ > 0) store_group<Broadcasts>(sink, last, x_[G - 1], f);
+    if (valid_ > 0) store_group<Broadcasts>(sink, last, G - 1, f);
   }
   template <bool Broadcasts, class Sink, class F>
-  __device__ __forceinline__ void store_group(const Sink& sink, const typename Sink::Cursor& cursor,
-                                              const Value (&x)[V], F f) {
+  __device__ __forceinline__ void store_group(const Sink& sink, const typename Sink::Cursor& cursor, int i, F f) {
     Real y[V];
 #pragma unroll
-    for (int e = 0; e < V; ++e) y[e] = f(x[e]);
+    for (int e = 0; e < V; ++e) y[e] = call(f, x_[i][e], i, e);
     sink.template store<V, Broadcasts>(cursor, y);
   }
   template <bool Broadcasts, class Cursor>
@@ -295,6 +249,7 @@ class held_row : public row_lanes<typename real_of<typename Source::value_type>:
     for (int e = 0; e < V; ++e) x_[G - 1][e] = e < valid_ ? f() : beyond;
   }
 
+  const Source& source_;
   Value x_[G][V];
   const index_t row_;
   const bool is_row_;
@@ -323,6 +278,10 @@ class streamed_row : public row_lanes<typename real_of<typename Source::value_ty
         position_(source.at(row_)) {}
 
   __device__ index_t columns() const { return columns_; }
+  __device__ __forceinline__ bool is_row() const { return is_row_; }
+  __device__ __forceinline__ bool is_first_lane() const { return this->lane_ == 0; }
+  __device__ __forceinline__ index_t index() const { return row_; }
+  __device__ __forceinline__ Value element(index_t column) const { return source_.load(position_, column); }
 
   /// The combination of what accumulate(state, element) makes of each thread's elements.
   template <class State, class Accumulate, class Combine>
@@ -332,13 +291,17 @@ class streamed_row : public row_lanes<typename real_of<typename Source::value_ty
   }
   template <class F>
   __device__ __forceinline__ auto sum(F f) {
-    using T = std::remove_cvref_t<decltype(f(std::declval<Value&>()))>;
+    return sum_by_column([&](Value& x, index_t) { return f(x); });
+  }
+  template <class F>
+  __device__ __forceinline__ auto sum_by_column(F f) {
+    using T = std::remove_cvref_t<decltype(f(std::declval<Value&>(), index_t{0}))>;
     // Sums of bounded runs are added, so that long rows lose no digits.
     constexpr int run = 64;
     T total{}, part{};
     int count = 0;
-    each([&](Value x, index_t) {
-      combine_sum{}(part, f(x));
+    each([&](Value x, index_t column) {
+      combine_sum{}(part, f(x, column));
       if (++count == run) {
         combine_sum{}(total, part);
         part = T{};
@@ -350,9 +313,13 @@ class streamed_row : public row_lanes<typename real_of<typename Source::value_ty
   }
   template <class Sink, class F>
   __device__ __forceinline__ void store(const Sink& sink, const uint4*, F f) {
+    store_by_column(sink, [&](const Value& x, index_t) { return f(x); });
+  }
+  template <class Sink, class F>
+  __device__ __forceinline__ void store_by_column(const Sink& sink, F f) {
     if (!is_row_) return;
     const typename Sink::Position position = sink.at(row_);
-    each([&](const Value& x, index_t column) { sink.store(position, index_t{0}, column, f(x)); });
+    each([&](const Value& x, index_t column) { sink.store(position, index_t{0}, column, f(x, column)); });
   }
 
  private:

@@ -1,4 +1,4 @@
-// softmax and log_softmax along one axis, and their gradients. A row that fits the registers of its threads (32 words a
+// softmax and log_softmax along one axis. A row that fits the registers of its threads (32 words a
 // thread, up to 32,768 floats) is read once and written once; a longer one is read a second time, after one pass that
 // finds its maximum and its sum together.
 #pragma once
@@ -34,6 +34,34 @@ struct exponential_sum {
   }
 };
 
+/// What row_exponentials finds: the row's, and what this warp's exponentials are relative to.
+template <class Real>
+struct row_exponential_sum : exponential_sum<Real> {
+  Real near;
+};
+/// The greatest element and the sum of exponentials of a row. keep(element, exponential) for each element of a held
+/// one. Each warp takes its own greatest element; the warps of a row compare theirs, with the sums, only once.
+template <class Row, class Keep>
+__device__ __forceinline__ row_exponential_sum<typename Row::Real> row_exponentials(Row& row, Keep keep) {
+  using Real = typename Row::Real;
+  using State = exponential_sum<Real>;
+  const auto combine = [](State& left, const State& right) { left.combine(right); };
+  if constexpr (Row::held) {
+    const Real greatest = row.near_greatest();
+    const Real near = greatest == minus_infinity<Real>() ? Real{0} : greatest;
+    const Real sum = row.near_sum([&](Real& x) {
+      const Real power = row_exp(x - near);
+      keep(x, power);
+      return power;
+    });
+    return {row.far(State{greatest, sum}, combine), greatest};
+  } else {
+    const State all = row.fold(
+        State{minus_infinity<Real>(), Real{0}}, [](State& state, Real x) { state.add(x); }, combine);
+    return {all, all.greatest};
+  }
+}
+
 template <bool Log>
 struct softmax_rows {
   static constexpr bool light = true;
@@ -45,54 +73,20 @@ struct softmax_rows {
   template <class Row, class Sink>
   __device__ __forceinline__ void operator()(Row& row, const Sink& sink, const uint4* staged) const {
     using Real = typename Row::Real;
-    if constexpr (Row::held) {
-      // Each warp takes its own greatest element; the warps of a row compare theirs, with the sums, only once.
-      const Real greatest = row.near_greatest();
-      const Real near = greatest == minus_infinity<Real>() ? Real{0} : greatest;
-      const Real sum = row.near_sum([&](Real& x) {
-        const Real power = row_exp(x - near);
-        if constexpr (!Log) x = power;
-        return power;
-      });
-      using State = exponential_sum<Real>;
-      const State all = row.far(State{greatest, sum}, [](State& left, const State& right) { left.combine(right); });
-      if constexpr (Log) {
-        const Real scale = row_log(all.sum);
-        row.store(sink, staged, [&](Real x) { return (x - all.greatest) - scale; });
-      } else {
-        // Of a row of nothing but -inf this is NaN.
-        const Real scale = row_exp(greatest - all.greatest) / all.sum;
-        row.store(sink, staged, [&](Real x) { return x * scale; });
-      }
+    const auto all = row_exponentials(row, [](Real& x, Real power) {
+      if constexpr (!Log) x = power;
+    });
+    // Of a row of nothing but -inf the distances are NaN.
+    if constexpr (Log) {
+      const Real scale = row_log(all.sum);
+      row.store(sink, staged, [&](Real x) { return (x - all.greatest) - scale; });
+    } else if constexpr (Row::held) {
+      const Real scale = row_exp(all.near - all.greatest) / all.sum;
+      row.store(sink, staged, [&](Real x) { return x * scale; });
     } else {
-      using State = exponential_sum<Real>;
-      const State all = row.fold(
-          State{minus_infinity<Real>(), Real{0}}, [](State& state, Real x) { state.add(x); },
-          [](State& left, const State& right) { left.combine(right); });
-      const Real scale = Log ? row_log(all.sum) : Real{1} / all.sum;
-      // Of a row of nothing but -inf the distances are NaN.
-      row.store(sink, staged,
-                [&](Real x) { return Log ? (x - all.greatest) - scale : row_exp(x - all.greatest) * scale; });
+      const Real scale = Real{1} / all.sum;
+      row.store(sink, staged, [&](Real x) { return row_exp(x - all.greatest) * scale; });
     }
-  }
-};
-
-/// Of dy and y, the result of softmax: y (dy - sum(dy y)); of log_softmax: dy - exp(y) sum(dy).
-template <bool Log>
-struct softmax_gradient_rows {
-  static constexpr bool light = false;
-  template <class Value>
-  static __device__ Value beyond() {
-    return {};
-  }
-
-  template <class Row, class Sink>
-  __device__ __forceinline__ void operator()(Row& row, const Sink& sink, const uint4* staged) const {
-    using Pair = typename Row::Value;
-    using Real = typename Row::Real;
-    const Real total = row.sum([](const Pair& x) { return Log ? x.first : x.first * x.second; });
-    row.store(sink, staged,
-              [&](const Pair& x) { return Log ? x.first - row_exp(x.second) * total : x.second * (x.first - total); });
   }
 };
 
@@ -103,13 +97,6 @@ inline void softmax(const Source& source, const Sink& sink, index_t rows, index_
                     const launch_context& context) {
   row_wise(softmax_rows<Log>{}, source, sink, rows, columns, context);
 }
-/// The gradient with respect to softmax's operand (log_softmax's with Log), from its result and the result's gradient.
-template <bool Log, class Gradient, class Result, class Sink>
-inline void softmax_gradient(const Gradient& gradient, const Result& result, const Sink& sink, index_t rows,
-                             index_t columns, const launch_context& context) {
-  row_wise(softmax_gradient_rows<Log>{}, source_pair<Gradient, Result>{gradient, result}, sink, rows, columns, context);
-}
-
 }  // namespace on_cuda
 }  // namespace HEDDLE_BUILD
 }  // namespace heddle

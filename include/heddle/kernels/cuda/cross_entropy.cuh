@@ -40,7 +40,6 @@ struct no_sink {
   static bool in_vectors() {
     return true;
   }
-  static std::size_t plan_staging(index_t) { return 0; }
 };
 
 /// The losses themselves, one a row.
@@ -100,16 +99,17 @@ struct cross_entropy_rows {
   template <class Row>
   __device__ __forceinline__ void operator()(Row& row, const no_sink&, const uint4*) const {
     const auto all = row_exponentials(row, [](Real&, Real) {});
-    const Real log_sum = row_log(all.sum);
     Real spread{0};
     if (rule.smoothing != Real{0}) {
+      const Real log_sum = row_log(all.sum);
       spread = row.sum_by_column(
           [&](Real x, index_t column) { return rule.weight_of(column) * ((x - all.greatest) - log_sum); });
     }
     if (row.is_first_lane() && row.is_row()) {
       const index_t label = labels.at(row.index());
       loss_term<Real> term{Real{0}, Real{0}};
-      if (labels.counts(label, rule)) term = rule.term(label, log_sum - (row.element(label) - all.greatest), spread);
+      if (labels.counts(label, rule))
+        term = rule.term(label, row_log(all.sum) - (row.element(label) - all.greatest), spread);
       losses.put(row.index(), term);
     }
     losses.finish(rows);

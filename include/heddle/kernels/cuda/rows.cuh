@@ -52,8 +52,8 @@ __global__ void __launch_bounds__(row_threads<Op, Source, Sink>, 1)
   }
   const index_t row = (static_cast<index_t>(blockIdx.x) << plan.lanes.log2_outer) + slot;
   if (plan.groups > 0) {
-    if constexpr (HasCursor<Sink>) {
-      if (Sink::leaves > 0 && plan.staged) sink.stage(row_staged);
+    if constexpr (row_leaves < Sink >> 0) {
+      if (plan.staged) sink.stage(row_staged);
     }
     held_row<Source, row_groups<Source, V>, V> held(source, plan, scratch, lane, row, rows, static_cast<int>(columns),
                                                     Op::template beyond<Value>());
@@ -114,7 +114,7 @@ inline void row_wise(const Op& operation, const Source& source, Sink sink, index
       plan_rows(rows, columns, V * row_groups<Source, V>, V, least, row_threads<Op, Source, Sink>, inner_fast, vectors);
   if (!has_cursor) plan.groups = 0;
   std::size_t staged_bytes = 0;
-  if constexpr (HasCursor<Sink>) {
+  if constexpr (row_leaves < Sink >> 0) {
     if (plan.groups > 0 && vectors && plan.lanes.log2_outer > 0) staged_bytes = sink.plan_staging(columns);
     plan.staged = staged_bytes > 0;
   }

@@ -80,6 +80,42 @@ const counted operations[] = {
        const auto a = input<float>({64, 8192});
        hd::Tensor y = hd::softmax(a, hd::axis<1>);
      }},
+    {"concat",
+     [] {
+       const auto a = input<float>({1024, 500}), b = input<float>({1024, 501});
+       hd::Tensor y = hd::concat<1>(a, b);
+     }},
+    {"pad",
+     [] {
+       const auto a = input<float>({16, 16, 58, 58});
+       hd::Tensor y = hd::pad(a, {{1, 1}, {1, 1}});
+     }},
+    {"gather",
+     [] {
+       const auto a = input<float>({n});
+       std::vector<std::int64_t> backwards(static_cast<std::size_t>(n));
+       for (index_t i = 0; i < n; ++i) backwards[static_cast<std::size_t>(i)] = n - 1 - i;
+       const auto index = hd::from_host<std::int64_t>(backwards, hd::Shape<1>{n}, device);
+       hd::Tensor y = hd::gather<0>(a, index);
+     }},
+    {"index_select",
+     [] {
+       const auto a = input<float>({1024, 1001});
+       std::vector<std::int64_t> rows(1024);
+       for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<std::int64_t>(i * 7 % rows.size());
+       const auto index = hd::from_host<std::int64_t>(rows, hd::Shape<1>{1024}, device);
+       hd::Tensor y = hd::index_select<0>(a, index);
+     }},
+    {"cumsum",
+     [] {
+       const auto a = input<float>({n});
+       hd::Tensor y = hd::cumsum(a);
+     }},
+    {"cumsum_rows",
+     [] {
+       const auto a = input<float>({1024, 1000});
+       hd::Tensor y = hd::cumsum(a, hd::axis<1>);
+     }},
     {"matmul_bias_relu",
      [] {
        const auto a = input<float>({256, 256}), b = input<float>({256, 256});

@@ -89,6 +89,31 @@ void rows(Device device) {
   hd::Tensor logarithms = hd::log_softmax(x, hd::axis<1>);
 }
 
+/// Elements moved, in rows and one by one.
+template <class T, class Device>
+void moves(Device device) {
+  const auto x = hd::ones<T>({2, 8, 64}, device);
+  const auto index = hd::zeros<std::int64_t>({2, 8, 5}, device);
+  const auto places = hd::zeros<std::int32_t>({5}, device);
+  hd::Tensor joined = hd::concat<1>(x, x) + hd::concat<1>(x + x, x);
+  hd::Tensor stacked = hd::stack<0>(x, x);
+  hd::Tensor padded = hd::pad(x, {{1, 2}, {3, 4}});
+  hd::Tensor mirrored = hd::pad(x, {{1, 2}, {3, 4}}, hd::pad_mode::reflect);
+  hd::Tensor rolled = hd::roll(x, 3, hd::axis<2>) + hd::tril(x);
+  hd::Tensor tiled = hd::tile(x, {1, 2, 3});
+  hd::Tensor gathered = hd::gather<2>(x, index);
+  hd::Tensor selected = hd::index_select<0>(x, hd::zeros<std::int32_t>({3}, device));
+  hd::Tensor filled = hd::masked_fill(x, x, T(1));
+  hd::Tensor classes = hd::one_hot<T>(index, 64);
+  hd::Tensor scattered = hd::scatter<2>(x, index, T(1)) + hd::scatter_add<2>(x, index, hd::gather<2>(x, index));
+  hd::Tensor weights = hd::embedding_grad(hd::ones<T>({5, 64}, device), places, 10);
+  hd::Tensor sums = hd::cumsum(x, hd::axis<2>) * hd::cumprod(x, hd::axis<0>);
+  hd::Tensor sorted = hd::sort(x, hd::axis<1>);
+  hd::Tensor order = hd::argsort(x);
+  const auto [values, indices] = hd::topk(x, 5);
+  hd::Tensor found = hd::nonzero(x);
+}
+
 /// With the element types that have kernels of their own.
 template <class Device>
 void main_types(Device device) {
@@ -109,6 +134,7 @@ void main_types(Device device) {
   products<std::int32_t>(device);
   rows<float>(device);
   rows<hd::half>(device);
+  moves<float>(device);
   hd::Tensor numbers =
       hd::arange<float>(64, device) + hd::linspace<float>(0, 1, 64, device) + hd::eye<float>(64, device);
 }
@@ -125,6 +151,8 @@ void further_types(Device device) {
   reductions<std::uint8_t>(device);
   products<std::int64_t>(device);
   rows<double>(device);
+  moves<hd::half>(device);
+  moves<std::int64_t>(device);
 }
 
 }  // namespace every_operation

@@ -26,6 +26,18 @@ struct line_axes {
     for (int r = 0; r < Rows; ++r) lines.along[r] = steps[r];
     return lines;
   }
+  /// The same, with the limit that the output's axes have: axes with one of less than their extent stand alone.
+  template <int TableRows>
+  static line_axes from(axis_table<TableRows, Rank> table, int axis_number, const index_t* limits,
+                        coordinates_of<Rank, index_t>& limit) {
+    table.alone[axis_number] = false;
+    const line_axes lines = from(table, axis_number);
+    table.extent[axis_number] = 1;
+    table.merge();
+    for (int a = 0; a < axis_capacity<Rank>; ++a)
+      limit[a] = table.alone[a] ? limits[table.original[a]] : table.extent[a];
+    return lines;
+  }
   HEDDLE_HOST_DEVICE index_t count() const { return outer.size; }
   /// The offsets of a line's first places.
   HEDDLE_HOST_DEVICE void at(index_t line, index_t (&offset)[static_cast<std::size_t>(held)]) const {

@@ -128,6 +128,7 @@ auto topk(X&& x, index_t k, axis_t<A> = {}, bool largest = true) {
   auto& values = result.first;
   auto& indices = result.second;
   if (shape.size() == 0) return result;
+  if constexpr (!std::is_same_v<Device, Cpu>) record_uses(node, values);
   with_source(node, [&](const auto& from) {
     using From = std::remove_cvref_t<decltype(from)>;
     axis_table<2 + From::leaves, rank> table;

@@ -114,6 +114,14 @@ void moves(Device device) {
   hd::Tensor found = hd::nonzero(x);
 }
 
+template <class T, class Device>
+void random(Device device) {
+  const auto x = hd::ones<T>({8, 64}, device);
+  hd::Tensor dropped = hd::dropout(hd::relu(x), 0.1);
+  hd::Tensor drawn = hd::bernoulli(x) + hd::bernoulli<T>(0.5, {8, 64}, device) + hd::randint<T>(0, 10, {8, 64}, device);
+  hd::Tensor order = hd::permutation(64, device);
+}
+
 /// With the element types that have kernels of their own.
 template <class Device>
 void main_types(Device device) {
@@ -135,6 +143,7 @@ void main_types(Device device) {
   rows<float>(device);
   rows<hd::half>(device);
   moves<float>(device);
+  random<float>(device);
   hd::Tensor numbers =
       hd::arange<float>(64, device) + hd::linspace<float>(0, 1, 64, device) + hd::eye<float>(64, device);
 }

@@ -39,6 +39,7 @@ TEST_F(OperationCalls, Maps) {
   EXPECT_EQ(warm_calls_of([&] { y = hd::relu(a * b + c); }), launch_only);
   EXPECT_EQ(warm_calls_of([&] { y.assign(hd::relu(a * b + c)); }), launch_only);
   EXPECT_EQ(warm_calls_of([&] { y += a; }), launch_only);
+  EXPECT_EQ(warm_calls_of([&] { y = hd::dropout(hd::relu(a * b + c), 0.1f); }), launch_only);
   EXPECT_EQ(warm_calls_of([&] { const hd::Tensor z = hd::relu(a * b + c); }), launch_into_a_new_tensor);
   const hd::cuda::Stream stream;
   const hd::cuda::StreamGuard guard(stream);

@@ -21,27 +21,79 @@ struct philox_words {
   std::uint32_t word[4];
 };
 
-/// The generator: 10 rounds. Any counter can be asked for, in any order.
+/// One round, by a key that is changed for the next one.
+HEDDLE_HOST_DEVICE constexpr void philox_round(std::uint32_t (&c)[4], std::uint32_t& key0, std::uint32_t& key1) {
+  const std::uint64_t p0 = std::uint64_t{0xD2511F53U} * c[0];
+  const std::uint64_t p1 = std::uint64_t{0xCD9E8D57U} * c[2];
+  c[0] = static_cast<std::uint32_t>(p1 >> 32) ^ c[1] ^ key0;
+  c[2] = static_cast<std::uint32_t>(p0 >> 32) ^ c[3] ^ key1;
+  c[1] = static_cast<std::uint32_t>(p1);
+  c[3] = static_cast<std::uint32_t>(p0);
+  key0 += 0x9E3779B9U;
+  key1 += 0xBB67AE85U;
+}
+
+/// The generator: 10 rounds. Any counter can be asked for, in any order. No loop, so that one around it vectorises.
 HEDDLE_HOST_DEVICE constexpr philox_words philox4x32(std::uint64_t group, std::uint64_t offset, std::uint64_t seed) {
-  std::uint32_t c0 = static_cast<std::uint32_t>(group), c1 = static_cast<std::uint32_t>(group >> 32);
-  std::uint32_t c2 = static_cast<std::uint32_t>(offset), c3 = static_cast<std::uint32_t>(offset >> 32);
-  std::uint32_t k0 = static_cast<std::uint32_t>(seed), k1 = static_cast<std::uint32_t>(seed >> 32);
-  for (int round = 0; round < 10; ++round) {
-    const std::uint64_t p0 = std::uint64_t{0xD2511F53U} * c0;
-    const std::uint64_t p1 = std::uint64_t{0xCD9E8D57U} * c2;
-    c0 = static_cast<std::uint32_t>(p1 >> 32) ^ c1 ^ k0;
-    c2 = static_cast<std::uint32_t>(p0 >> 32) ^ c3 ^ k1;
-    c1 = static_cast<std::uint32_t>(p1);
-    c3 = static_cast<std::uint32_t>(p0);
-    k0 += 0x9E3779B9U;
-    k1 += 0xBB67AE85U;
-  }
-  return {{c0, c1, c2, c3}};
+  std::uint32_t c[4] = {static_cast<std::uint32_t>(group), static_cast<std::uint32_t>(group >> 32),
+                        static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(offset >> 32)};
+  std::uint32_t key0 = static_cast<std::uint32_t>(seed), key1 = static_cast<std::uint32_t>(seed >> 32);
+  philox_round(c, key0, key1);
+  philox_round(c, key0, key1);
+  philox_round(c, key0, key1);
+  philox_round(c, key0, key1);
+  philox_round(c, key0, key1);
+  philox_round(c, key0, key1);
+  philox_round(c, key0, key1);
+  philox_round(c, key0, key1);
+  philox_round(c, key0, key1);
+  philox_round(c, key0, key1);
+  return {{c[0], c[1], c[2], c[3]}};
 }
 
 /// 64 bits from two words, the lower first.
 HEDDLE_HOST_DEVICE constexpr std::uint64_t philox_join(std::uint32_t low, std::uint32_t high) {
   return (std::uint64_t{high} << 32) | low;
+}
+
+/// Word i of the stream (seed, offset): word i % 4 of group i / 4. Chosen by bits: branches keep loops from
+/// vectorising.
+HEDDLE_HOST_DEVICE constexpr std::uint32_t philox_word(std::uint64_t i, std::uint64_t offset, std::uint64_t seed) {
+  const philox_words words = philox4x32(i >> 2, offset, seed);
+  const std::uint32_t upper = 0U - static_cast<std::uint32_t>((i >> 1) & 1);
+  const std::uint32_t odd = 0U - static_cast<std::uint32_t>(i & 1);
+  const std::uint32_t first = words.word[0] ^ ((words.word[0] ^ words.word[2]) & upper);
+  const std::uint32_t second = words.word[1] ^ ((words.word[1] ^ words.word[3]) & upper);
+  return first ^ ((first ^ second) & odd);
+}
+/// 64 bits, draw i of the stream: half i % 2 of group i / 2.
+HEDDLE_HOST_DEVICE constexpr std::uint64_t philox_draw(std::uint64_t i, std::uint64_t offset, std::uint64_t seed) {
+  const philox_words words = philox4x32(i >> 1, offset, seed);
+  return (i & 1) != 0 ? philox_join(words.word[2], words.word[3]) : philox_join(words.word[0], words.word[1]);
+}
+
+/// The upper 64 bits of a product.
+HEDDLE_HOST_DEVICE constexpr std::uint64_t multiply_high(std::uint64_t a, std::uint64_t b) {
+  constexpr std::uint64_t low = 0xffffffff;
+  const std::uint64_t middle = (a >> 32) * (b & low) + (((a & low) * (b & low)) >> 32);
+  const std::uint64_t other = (a & low) * (b >> 32) + (middle & low);
+  return (a >> 32) * (b >> 32) + (middle >> 32) + (other >> 32);
+}
+
+/// How many of the first draws of 64 bits a range must refuse, so that each of its numbers comes of equally many.
+constexpr std::uint64_t philox_refused(std::uint64_t range) { return (0 - range) % range; }
+
+/// An integer of [0, range), each equally likely, for element i: the upper half of draw * range, where the lower half
+/// is not among the refused (Lemire, "Fast Random Integer Generation in an Interval", 2019). A draw that is refused is
+/// taken anew from counters that no other element has.
+HEDDLE_HOST_DEVICE constexpr std::uint64_t philox_below(std::uint64_t range, std::uint64_t refused, std::uint64_t i,
+                                                        std::uint64_t offset, std::uint64_t seed) {
+  std::uint64_t draw = philox_draw(i, offset, seed);
+  for (std::uint64_t attempt = 1; draw * range < refused; ++attempt) {
+    const philox_words words = philox4x32(i, offset ^ (attempt << 48), seed);
+    draw = philox_join(words.word[0], words.word[1]);
+  }
+  return multiply_high(draw, range);
 }
 
 /// A uniform number in [0, 1), never 1, on a grid that T represents exactly: the top 24 bits of 32 for float, 53 of 64

@@ -54,7 +54,7 @@ struct sort_key {
 template <class Key>
 struct sort_pair {
   Key key;
-  std::uint32_t index;
+  Key index;  ///< below 2^32; as wide as the key, so that no bytes of an item are left unwritten
   friend HEDDLE_HOST_DEVICE bool operator<(const sort_pair& a, const sort_pair& b) {
     return a.key < b.key || (a.key == b.key && a.index < b.index);
   }

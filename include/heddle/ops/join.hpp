@@ -17,9 +17,8 @@ Bound bound_part(const Bound& bound, int axis_number, index_t start, index_t ext
   Bound part = bound;
   part.shape[axis_number] = extent;
   part.out += start * bound.out_stride[axis_number];
-  ((part.table.data[S] =
-        static_cast<const typename leaf_type<S, typename Bound::form_type>::type*>(bound.table.data[S]) +
-        start * bound.table.stride[S][axis_number]),
+  ((part.table.data[S] = advanced<typename leaf_type<S, typename Bound::form_type>::type>(
+        bound.table.data[S], start * bound.table.stride[S][axis_number])),
    ...);
   return part;
 }

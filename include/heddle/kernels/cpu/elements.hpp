@@ -33,11 +33,17 @@ class elements {
   struct single {
     compute_type<T> lane[1];
   };
+  template <class T>
+  static compute_type<T> load_one(const void* data, index_t offset) {
+    if constexpr (std::is_same_v<T, element_number>)
+      return {number_at(data, offset)};
+    else
+      return static_cast<compute_type<T>>(static_cast<const T*>(data)[offset]);
+  }
   template <int... S>
   value_type load_one([[maybe_unused]] const index_t* offset, std::integer_sequence<int, S...>) const {
     const pack<single<typename leaf_type<S, Form>::type>...> lanes{
-        {{{static_cast<compute_type<typename leaf_type<S, Form>::type>>(
-            static_cast<const typename leaf_type<S, Form>::type*>(data_[S])[offset[S]])}}...}};
+        {{{load_one<typename leaf_type<S, Form>::type>(data_[S], offset[S])}}...}};
     return lane_value<Form>::at(form_, lanes, 0, 0);
   }
 

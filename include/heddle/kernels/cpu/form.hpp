@@ -6,6 +6,7 @@
 
 #include "heddle/core/cast.hpp"
 #include "heddle/expr/form.hpp"
+#include "heddle/expr/numbers.hpp"
 #include "heddle/expr/space.hpp"
 #include "heddle/kernels/cpu/isa.hpp"
 
@@ -128,6 +129,18 @@ template <class T>
   for (int j = count; j % lane_block != 0; ++j) lanes[j] = compute_type<T>{};
 }
 
+/// The lanes of one leaf.
+template <class T>
+HEDDLE_ALWAYS_INLINE void load_leaf(compute_type<T>* lanes, const void* data, index_t offset, index_t stride,
+                                    int count) {
+  if constexpr (std::is_same_v<T, element_number>) {
+    const index_t first = number_at(data, offset);
+    for (int j = 0; j < chunk; ++j) lanes[j].value = first + j * stride;
+  } else {
+    load_lanes<T>(lanes, static_cast<const T*>(data) + offset, stride, count);
+  }
+}
+
 template <class T>
 [[gnu::noinline]] void store_lanes(T* to, index_t stride, const T* lanes, int count) {
   if (stride == 1) {
@@ -158,20 +171,20 @@ struct form_run {
  private:
   template <int... S>
   HEDDLE_ALWAYS_INLINE void run(std::integer_sequence<int, S...>) const {
+    // A copy of its own: what others may see could change by writing the results, and the loop would not vectorise.
+    const Form own = form;
     for (index_t done = 0; done < count; done += chunk) {
       const int now = count - done < chunk ? static_cast<int>(count - done) : chunk;
       [[maybe_unused]] lanes_t<Form, Leaves> lanes;
-      (load_lanes<typename leaf_type<S, Form>::type>(
-           slot<S>(lanes).lane,
-           static_cast<const typename leaf_type<S, Form>::type*>(data[S]) + offset[S] + done * stride[S], stride[S],
-           now),
+      (load_leaf<typename leaf_type<S, Form>::type>(slot<S>(lanes).lane, data[S], offset[S] + done * stride[S],
+                                                    stride[S], now),
        ...);
       std::conditional_t<std::is_void_v<V>, no_hole, lane_array<V>> held;
       if constexpr (!std::is_void_v<V>) load_lanes<V>(held.lane, hole + done, 1, now);
       Out result[chunk];
       for (int first = 0; first < now; first += lane_block)
         for (int j = 0; j < lane_block; ++j)
-          result[first + j] = cast_element<Out>(lane_value<Form>::at(form, lanes, held, first + j));
+          result[first + j] = cast_element<Out>(lane_value<Form>::at(own, lanes, held, first + j));
       store_lanes(out + done * out_stride, out_stride, result, now);
     }
   }

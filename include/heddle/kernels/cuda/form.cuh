@@ -4,6 +4,7 @@
 
 #include "heddle/core/cast.hpp"
 #include "heddle/expr/form.hpp"
+#include "heddle/expr/numbers.hpp"
 #include "heddle/expr/space.hpp"
 #include "heddle/kernels/cuda/launch.cuh"
 
@@ -84,10 +85,17 @@ struct lane_value<map_form<F, Argument, Result, Children...>> {
   }
 };
 
+template <class T>
+__device__ __forceinline__ T load_leaf(const void* data, index_t offset) {
+  if constexpr (std::is_same_v<T, element_number>)
+    return {number_at(data, offset)};
+  else
+    return static_cast<const T*>(data)[offset];
+}
 template <class Form, class Registers, int... S>
 __device__ __forceinline__ void load_element(Registers& registers, const void* const* data, const index_t* offset,
                                              std::integer_sequence<int, S...>) {
-  ((slot<S>(registers).lane[0] = static_cast<const typename leaf_type<S, Form>::type*>(data[S])[offset[S]]), ...);
+  ((slot<S>(registers).lane[0] = load_leaf<typename leaf_type<S, Form>::type>(data[S], offset[S])), ...);
 }
 
 /// A group of axes walked by one linear index, for all rows (the leaves, and the output last).

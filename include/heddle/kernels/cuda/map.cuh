@@ -65,6 +65,14 @@ struct alignas((sizeof(T) * V < 16) ? sizeof(T) * V : 16) vector_of {
 template <int V, class T>
 __device__ __forceinline__ void load_vector(register_lanes<T, V>& to, const void* data, index_t offset,
                                             index_t inner_stride, int valid) {
+  if constexpr (std::is_same_v<T, element_number>) {
+    // Neighbours begin at a multiple of V, and said like this the compiler knows it: random maps then compute the
+    // generator's words once for all of a group.
+    const index_t first = number_at(data, offset);
+#pragma unroll
+    for (int j = 0; j < V; ++j) to.lane[j].value = inner_stride == 0 ? first : (first & ~index_t{V - 1}) | j;
+    return;
+  }
   const T* const from = static_cast<const T*>(data) + offset;
   if (inner_stride == 0) {
     const T value = *from;
@@ -169,7 +177,7 @@ __global__ void __launch_bounds__(map_block)
 /// V.
 template <int V, class T>
 bool reads_vectors(const void* data, const index_t* stride, int rank) {
-  constexpr std::uintptr_t alignment = alignof(vector_of<T, V>);
+  constexpr std::uintptr_t alignment = std::is_same_v<T, element_number> ? sizeof(T) * V : alignof(vector_of<T, V>);
   if (rank == 0) return true;
   if (stride[rank - 1] == 0) return true;
   if (stride[rank - 1] != 1 || reinterpret_cast<std::uintptr_t>(data) % alignment != 0) return false;

@@ -135,9 +135,10 @@ class row_form {
   template <int V, class T>
   bool place_in_vectors(int r) const {
     if (inner_.rank == 0 || inner_.extent[inner_.rank - 1] % V != 0) return false;
-    constexpr auto alignment = static_cast<index_t>(alignof(vector_of<T, V>) / sizeof(T));
+    constexpr std::size_t bytes = std::is_same_v<T, element_number> ? sizeof(T) * V : alignof(vector_of<T, V>);
+    constexpr auto alignment = static_cast<index_t>(bytes / sizeof(T));
     if (stride_[r] == 0) return r < leaves && may_broadcast;
-    if (stride_[r] != 1 || reinterpret_cast<std::uintptr_t>(data_[r]) % alignof(vector_of<T, V>) != 0) return false;
+    if (stride_[r] != 1 || reinterpret_cast<std::uintptr_t>(data_[r]) % bytes != 0) return false;
     for (int a = 0; a < inner_.rank - 1; ++a)
       if (inner_.stride[a][r] % alignment != 0) return false;
     for (int a = 0; a < outer_.rank; ++a)
@@ -307,6 +308,7 @@ class row_sink : public row_form<Bound, true> {
   }
   template <class T>
   void plan_leaf(index_t columns, index_t& bytes, int r) {
+    if constexpr (std::is_same_v<T, element_number>) return;
     // Whole words of 16 bytes, so that they can be copied as such.
     const index_t own = columns * static_cast<index_t>(sizeof(T));
     if (!this->repeats_[r] || this->stride_[r] != 1 || own % 16 != 0) return;

@@ -31,7 +31,7 @@ struct sort_buffer {
   }
   __device__ __forceinline__ void store(index_t at, const sort_item<Pairs, Key>& item) const {
     key[at] = item.key;
-    if constexpr (Pairs) index[at] = item.index;
+    if constexpr (Pairs) index[at] = static_cast<std::uint32_t>(item.index);
   }
 };
 

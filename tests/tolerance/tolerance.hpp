@@ -43,6 +43,8 @@ Array map(const char* name, const Array& want) {
   return map(name, precision_of<T>(), want);
 }
 double map_units(const char* name, Precision precision);
+/// The absolute bound that holds in a map's tails at x, where it is the greater one; 0 for most maps.
+double map_tail(const char* name, Precision precision, double x);
 
 /// A sum of `terms` products: 4 sqrt(terms) u_acc magnitude + u_out |want|, with `magnitude` the sum of the products'
 /// absolute values.

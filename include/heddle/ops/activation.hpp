@@ -12,9 +12,10 @@ inline namespace HEDDLE_BUILD {
 template <class T>
 HEDDLE_HOST_DEVICE T quotient(T a, T b) {
 #if defined(__CUDA_ARCH__)
-  if constexpr (std::is_same_v<T, float>) return __fdividef(a, b);
-#endif
+  return a * on_cuda::reciprocal_unit(b);
+#else
   return a / b;
+#endif
 }
 
 /// x > 0 ? x : 0, written so that NaN stays.
@@ -36,6 +37,13 @@ struct sigmoid_function : to_floating {
     return from(x, std::exp(-std::fabs(x)));
   }
   HEDDLE_ALWAYS_INLINE float on_host(float x) const { return from(x, on_cpu::exp_f32(x < 0.0F ? x : -x)); }
+#if HEDDLE_CUDA_COMPILER
+  /// An exponential that overflows gives 0, as it should.
+  template <class Result>
+  __device__ float narrow(float x) const {
+    return on_cuda::reciprocal_unit(1.0F + on_cuda::exp2_unit(x * -0x1.715476p+0F));
+  }
+#endif
 
  private:
   template <class T>
@@ -57,6 +65,12 @@ struct silu_function : to_floating {
     return x * sigmoid_function{}(x);
   }
   HEDDLE_ALWAYS_INLINE float on_host(float x) const { return x * sigmoid_function{}.on_host(x); }
+#if HEDDLE_CUDA_COMPILER
+  template <class Result>
+  __device__ float narrow(float x) const {
+    return x * sigmoid_function{}.narrow<Result>(x);
+  }
+#endif
 };
 struct gelu_function : to_floating {
   static constexpr const char* name = "gelu";
@@ -73,6 +87,12 @@ struct gelu_tanh_function : to_floating {
     return x * sigmoid_function{}(twice_u(x));
   }
   HEDDLE_ALWAYS_INLINE float on_host(float x) const { return x * sigmoid_function{}.on_host(twice_u(x)); }
+#if HEDDLE_CUDA_COMPILER
+  template <class Result>
+  __device__ float narrow(float x) const {
+    return x * sigmoid_function{}.narrow<Result>(twice_u(x));
+  }
+#endif
 
  private:
   template <class T>
@@ -93,16 +113,19 @@ struct mish_function : to_floating {
 struct softplus_function : to_floating {
   static constexpr const char* name = "softplus";
   template <class T>
-  HEDDLE_HOST_DEVICE T operator()(T x, T beta, T threshold) const {
+  HEDDLE_HOST_DEVICE T operator()(T x, T beta, T inverse, T threshold) const {
     const T scaled = x * beta;
-    return scaled > threshold ? x : ((scaled < T(0) ? T(0) : scaled) + std::log1p(std::exp(-std::fabs(scaled)))) / beta;
+    const T soft = (scaled < T(0) ? T(0) : scaled) + std::log1p(std::exp(-std::fabs(scaled)));
+    return scaled > threshold ? x : soft * inverse;
   }
 };
 struct softsign_function : to_floating {
   static constexpr const char* name = "softsign";
   template <class T>
   HEDDLE_HOST_DEVICE T operator()(T x) const {
-    return x / (T(1) + std::fabs(x));
+    const T magnitude = std::fabs(x);
+    const T scale = magnitude > T(0x1p100) ? T(sizeof(T) == 4 ? 0x1p-60 : 0x1p-900) : T(1);
+    return quotient(x * scale, (T(1) + magnitude) * scale);
   }
 };
 struct tanhshrink_function : to_floating {
@@ -129,8 +152,8 @@ struct elu_function : to_floating {
 struct celu_function : to_floating {
   static constexpr const char* name = "celu";
   template <class T>
-  HEDDLE_HOST_DEVICE T operator()(T x, T alpha) const {
-    return x > T(0) ? x : alpha * std::expm1(x / alpha);
+  HEDDLE_HOST_DEVICE T operator()(T x, T alpha, T inverse) const {
+    return x > T(0) ? x : alpha * std::expm1(x * inverse);
   }
 };
 /// Klambauer et al., "Self-normalizing neural networks", 2017.
@@ -171,6 +194,12 @@ struct prelu_function : to_floating {
     return x < T(0) ? weight * x : x;
   }
 };
+
+/// 1 / x of a parameter, once and for all elements.
+template <ScalarArgument S>
+double inverse_of(S x) {
+  return 1 / static_cast<double>(x);
+}
 
 /// The greater of x and 0; keeps the type; NaN stays. Example: `h = hd::relu(hd::matmul(x, w) + b);`
 template <Expression X>
@@ -220,7 +249,7 @@ auto mish(X&& x) {
 /// log(1 + e^(beta x)) / beta, and x where beta x > threshold (PyTorch's 1 and 20).
 template <Expression X, ScalarArgument B = double, ScalarArgument H = double>
 auto softplus(X&& x, B beta = 1, H threshold = 20) {
-  return promoted_map(softplus_function{}, std::forward<X>(x), beta, threshold);
+  return promoted_map(softplus_function{}, std::forward<X>(x), beta, inverse_of(beta), threshold);
 }
 /// x / (1 + |x|).
 template <Expression X>
@@ -245,7 +274,7 @@ auto elu(X&& x, S alpha = S(1)) {
 /// x where x > 0, else alpha * (e^(x / alpha) - 1) (PyTorch's alpha: 1).
 template <Expression X, ScalarArgument S = double>
 auto celu(X&& x, S alpha = S(1)) {
-  return promoted_map(celu_function{}, std::forward<X>(x), alpha);
+  return promoted_map(celu_function{}, std::forward<X>(x), alpha, inverse_of(alpha));
 }
 /// scale * elu(x, alpha) with the constants of self-normalising networks.
 template <Expression X>

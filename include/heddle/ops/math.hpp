@@ -7,6 +7,9 @@
 
 #include "heddle/kernels/cpu/fast_math.hpp"
 #include "heddle/ops/map.hpp"
+#if HEDDLE_CUDA_COMPILER
+#include "heddle/kernels/cuda/fast_math.cuh"
+#endif
 
 namespace heddle {
 inline namespace HEDDLE_BUILD {
@@ -148,12 +151,27 @@ struct reciprocal_function : to_floating {
     return T(1) / x;
   }
 };
+/// e^x as a result of 16 bits needs it, which is exact enough for a power of 2.
+#if HEDDLE_CUDA_COMPILER
+template <class Result>
+__device__ __forceinline__ float narrow_exp(float x) {
+  constexpr float log2_e = 0x1.715476p+0F;
+  return std::is_same_v<Result, half> ? on_cuda::exp2_unit(x * log2_e) : on_cuda::exp2_subnormal(x * log2_e);
+}
+#endif
+
 struct exp_function : to_floating {
   static constexpr const char* name = "exp";
   template <class T>
   HEDDLE_HOST_DEVICE T operator()(T x) const {
     return std::exp(x);
   }
+#if HEDDLE_CUDA_COMPILER
+  template <class Result>
+  __device__ float narrow(float x) const {
+    return narrow_exp<Result>(x);
+  }
+#endif
   HEDDLE_ALWAYS_INLINE float on_host(float x) const { return on_cpu::exp_f32(x); }
 };
 struct log_function : to_floating {
@@ -170,6 +188,15 @@ struct tanh_function : to_floating {
   HEDDLE_HOST_DEVICE T operator()(T x) const {
     return std::tanh(x);
   }
+#if HEDDLE_CUDA_COMPILER
+  /// 1 - 2 / (e^2x + 1), and near 0, where that would cancel, x.
+  template <class Result>
+  __device__ float narrow(float x) const {
+    constexpr float twice_log2_e = 0x1.715476p+1F;
+    const float far = fmaf(-2.0F, on_cuda::reciprocal_unit(on_cuda::exp2_unit(x * twice_log2_e) + 1.0F), 1.0F);
+    return fabsf(x) < 0x1p-6F ? x : far;
+  }
+#endif
   HEDDLE_ALWAYS_INLINE float on_host(float x) const { return on_cpu::tanh_f32(x); }
 };
 struct cbrt_function : to_floating {
@@ -177,6 +204,14 @@ struct cbrt_function : to_floating {
   template <class T>
   HEDDLE_HOST_DEVICE T operator()(T x) const {
     return std::cbrt(x);
+  }
+  /// A step of Newton's, since C libraries are off by up to 4 units.
+  double on_host(double x) const {
+    const double y = std::cbrt(x);
+    if (x == 0 || !(std::fabs(x) <= 1.7976931348623157e308)) return y;
+    const double square = y * y;
+    const double off = std::fma(square, y, -x) + std::fma(y, y, -square) * y;
+    return y - off / (3 * square);
   }
 };
 struct exp2_function : to_floating {
@@ -309,6 +344,12 @@ struct lgamma_function : to_floating {
   static constexpr const char* name = "lgamma";
   template <class T>
   HEDDLE_HOST_DEVICE T operator()(T x) const {
+#if defined(__CUDA_ARCH__)
+    // Near its zeros CUDA's function for float loses all digits.
+    if constexpr (std::is_same_v<T, float>) {
+      if (x < 0.0F) return static_cast<float>(::lgamma(static_cast<double>(x)));
+    }
+#endif
     return std::lgamma(x);
   }
 };

@@ -42,6 +42,15 @@ __device__ __forceinline__ auto as_argument(T value) {
     return cast_element<Argument>(value);
 }
 
+/// Functors may have a form of their own for results of 16 bits: `narrow<Result>(x...)`, in float, next to operator().
+template <class Result, class F, class... A>
+__device__ __forceinline__ auto call(const F& functor, A... arguments) {
+  if constexpr (is_16bit_float_v<Result> && requires { functor.template narrow<Result>(arguments...); })
+    return functor.template narrow<Result>(arguments...);
+  else
+    return functor(arguments...);
+}
+
 /// The value of a form at one lane; `hole` is the producer's value.
 template <class Form>
 struct lane_value;
@@ -80,8 +89,8 @@ struct lane_value<map_form<F, Argument, Result, Children...>> {
   static __device__ __forceinline__ compute_type<Result> at(const map_form<F, Argument, Result, Children...>& form,
                                                             const Registers& registers, const Hole& hole, int j,
                                                             std::integer_sequence<int, I...>) {
-    return cast_element<compute_type<Result>>(
-        form.functor(as_argument<Argument>(lane_value<Children>::at(slot<I>(form.children), registers, hole, j))...));
+    return cast_element<compute_type<Result>>(call<Result>(
+        form.functor, as_argument<Argument>(lane_value<Children>::at(slot<I>(form.children), registers, hole, j))...));
   }
 };
 

@@ -13,9 +13,7 @@ using reference::list;
 class IndexFault : public testing::Test {
  protected:
   /// Puts an operation with a bad index on the current stream.
-  void put_bad_index(double bad = 7) {
-    result_ = hd::gather<0>(table_, to_tensor<std::int64_t, 1>(list({1, bad, 0})));
-  }
+  void put_bad_index(double bad = 7) { result_ = hd::gather<0>(table_, to_tensor<std::int64_t, 1>(list({1, bad, 0}))); }
   template <class F>
   void expect_fault(F wait) {
     EXPECT_TRUE(mentions(message_of<hd::DeviceError>(wait), {"gather on cuda:0", "index 7", "axis 0", "extent 3"}));

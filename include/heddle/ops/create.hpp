@@ -313,17 +313,30 @@ struct literal_reader {
   }
   template <class List, class Device>
   static Tensor<T, Rank, Device> read(const List& list, Device device) {
-    if constexpr (!std::is_same_v<U, literal<T>>)
-      static_assert(!(kind_of<T> < kind::floating && kind_of<U> == kind::floating),
-                    "a tensor of integers or bool from floating numbers");
     Shape<Rank> shape;
     for (int i = 0; i < Rank; ++i) shape[i] = -1;
     measure(list, shape, 0);
     for (int i = 0; i < Rank; ++i)
       if (shape[i] < 0) shape[i] = 0;
+    return filled(shape, device, [&list](T* to) {
+      T* next = to;
+      copy(list, next);
+    });
+  }
+  template <class Device>
+  static Tensor<T, Rank, Device> read(const U* values, const Shape<Rank>& shape, Device device) {
+    return filled(shape, device,
+                  [values, &shape](T* to) { copy(std::span(values, static_cast<std::size_t>(shape.size())), to); });
+  }
+
+ private:
+  template <class Device, class Write>
+  static Tensor<T, Rank, Device> filled(const Shape<Rank>& shape, Device device, const Write& write) {
+    if constexpr (!std::is_same_v<U, literal<T>>)
+      static_assert(!(kind_of<T> < kind::floating && kind_of<U> == kind::floating),
+                    "a tensor of integers or bool from floating numbers");
     auto host = empty<T>(shape, cpu);
-    T* to = host.data();
-    if (shape.size() > 0) copy(list, to);
+    if (shape.size() > 0) write(host.data());
     if constexpr (std::is_same_v<Device, Cpu>)
       return host;
     else
@@ -348,6 +361,20 @@ Tensor<T, 3, Device> tensor(list_3<U> values, Device device = {}) {
 template <Element T, Scalar U, class Device = default_device>
 Tensor<T, 4, Device> tensor(list_4<U> values, Device device = {}) {
   return literal_reader<T, 4, U>::read(values, device);
+}
+// The same lists as arrays: clang before 16 deduces no list of lists of one element, such as {{1}, {2}}.
+template <Element T, Scalar U, std::size_t M, std::size_t N, class Device = default_device>
+Tensor<T, 2, Device> tensor(const U (&values)[M][N], Device device = {}) {
+  return literal_reader<T, 2, U>::read(values[0], {M, N}, device);
+}
+template <Element T, Scalar U, std::size_t L, std::size_t M, std::size_t N, class Device = default_device>
+Tensor<T, 3, Device> tensor(const U (&values)[L][M][N], Device device = {}) {
+  return literal_reader<T, 3, U>::read(values[0][0], {L, M, N}, device);
+}
+template <Element T, Scalar U, std::size_t K, std::size_t L, std::size_t M, std::size_t N,
+          class Device = default_device>
+Tensor<T, 4, Device> tensor(const U (&values)[K][L][M][N], Device device = {}) {
+  return literal_reader<T, 4, U>::read(values[0][0][0], {K, L, M, N}, device);
 }
 // Lists of numbers of several types, from which no type can be deduced.
 template <Element T, class Device = default_device>

@@ -43,22 +43,26 @@ void evaluate_map(const Node& node, const Tensor<T, Rank, Device>& out) {
   });
 }
 
-/// Whether a formula's map kernel can take it as parameters.
+/// The most tensors that one map kernel reads: what compiling it costs grows with their square.
+inline constexpr int max_kernel_operands = 24;
+
+/// Whether one map kernel can take a formula: by the number of its tensors and the bytes of its parameters.
 template <class Device, class T, class Node>
 constexpr bool fits_one_kernel() {
 #if HEDDLE_CUDA_COMPILER
   if constexpr (std::is_same_v<Device, Cuda> && is_map_v<Node> && !Node::has_producer) {
     using Binding = binding_t<Node, 0, spine::none>;
-    return sizeof(on_cuda::map_arguments<typename Binding::form, T, Binding::leaves, Node::rank>) <=
-           on_cuda::max_parameter_bytes;
+    return Binding::leaves <= max_kernel_operands &&
+           sizeof(on_cuda::map_arguments<typename Binding::form, T, Binding::leaves, Node::rank>) <=
+               on_cuda::max_parameter_bytes;
   }
 #endif
   return true;
 }
 
-/// The same map with its largest operand computed into a tensor.
+/// The same map with the largest part of it that fits one kernel computed into a tensor.
 template <class F, class... Operands>
-auto with_largest_operand_computed(const map_formula<F, Operands...>& map) {
+auto with_a_part_computed(const map_formula<F, Operands...>& map) {
   constexpr int largest = [] {
     const std::size_t sizes[] = {sizeof(Operands)...};
     const bool maps[] = {is_map_v<Operands>...};
@@ -70,10 +74,14 @@ auto with_largest_operand_computed(const map_formula<F, Operands...>& map) {
   static_assert(largest >= 0, "this formula is too large for one kernel, and can't be split: its functor is too large");
   return [&]<int... I>(std::integer_sequence<int, I...>) {
     const auto operand_at = [&]<int J>(std::integral_constant<int, J>) {
-      if constexpr (J == largest)
-        return as_formula(evaluation_for<F>::make(map.template child<J>()));
+      const auto& operand = map.template child<J>();
+      using Operand = std::remove_cvref_t<decltype(operand)>;
+      if constexpr (J != largest)
+        return operand;
+      else if constexpr (fits_one_kernel<typename Operand::device_type, typename Operand::value_type, Operand>())
+        return as_formula(evaluation_for<F>::make(operand));
       else
-        return map.template child<J>();
+        return with_a_part_computed(operand);
     };
     return map_formula(map.functor(), operand_at(std::integral_constant<int, I>{})...);
   }
@@ -101,7 +109,7 @@ void evaluate(const Node& node, const Tensor<T, Rank, Device>& out) {
   if (out.size() == 0) return;
   if constexpr (!std::is_same_v<Device, Cpu>) record_uses(node, out);
   if constexpr (!fits_one_kernel<Device, T, Node>()) {
-    evaluate(with_largest_operand_computed(node), out);
+    evaluate(with_a_part_computed(node), out);
   } else if constexpr (!Node::has_producer) {
     evaluate_map<spine::none>(node, out);
   } else {

@@ -185,7 +185,7 @@ requires(!(Operands::has_producer || ...) ||
  private:
   template <class Table, int Rank, int... I>
   form enter(const node& map, Table& table, const Shape<Rank>& shape, std::integer_sequence<int, I...>) const {
-    return {map.functor(), {{{binding_at<I>(children).enter(map.template child<I>(), table, shape)}...}}};
+    return {map.functor(), {{binding_at<I>(children).enter(map.template child<I>(), table, shape)}...}};
   }
 };
 

@@ -245,7 +245,7 @@ class map_formula : public formula<map_formula<F, Operands...>>, private copy_ru
       : functor_(functor),
         shape_(joint_shape(operands...)),
         device_(joint(operands...)),
-        operands_{{{std::move(operands)}...}} {}
+        operands_{{std::move(operands)}...} {}
 
   const Shape<rank>& shape() const { return shape_; }
   device_type device() const { return device_; }

@@ -18,13 +18,14 @@ struct pack_slot {
 template <class Indices, class... T>
 struct pack_slots;
 template <int... I, class... T>
-struct pack_slots<std::integer_sequence<int, I...>, T...> : pack_slot<I, T>... {};
-
-/// Values of several types, an aggregate: `pack<int, float>{{{1}, {2.0f}}}`.
-template <class... T>
-struct pack : pack_slots<std::make_integer_sequence<int, static_cast<int>(sizeof...(T))>, T...> {
+struct pack_slots<std::integer_sequence<int, I...>, T...> : pack_slot<I, T>... {
   static constexpr int size = static_cast<int>(sizeof...(T));
 };
+
+/// Values of several types, an aggregate: `pack<int, float>{{1}, {2.0f}}`. An alias, for nvcc's time over formulas:
+/// each level of inheritance between nested packs would double it with every level of the formula.
+template <class... T>
+using pack = pack_slots<std::make_integer_sequence<int, static_cast<int>(sizeof...(T))>, T...>;
 
 /// The I-th value. Example: `slot<1>(p)`.
 template <int I, class T>

@@ -130,7 +130,7 @@ class concat_formulas : public producer<concat_formulas<Axis, Operands...>> {
   static constexpr int rank = first_type::rank;
   static constexpr producer_work work = producer_work::reduction;
 
-  explicit concat_formulas(Operands... operands) : operands_{{{std::move(operands)}...}} {
+  explicit concat_formulas(Operands... operands) : operands_{{std::move(operands)}...} {
     shape_ = slot<0>(operands_).shape();
     shape_[Axis] = 0;
     each([&](const auto& one) {

@@ -43,7 +43,7 @@ class elements {
   template <int... S>
   value_type load_one([[maybe_unused]] const index_t* offset, std::integer_sequence<int, S...>) const {
     const pack<single<typename leaf_type<S, Form>::type>...> lanes{
-        {{{load_one<typename leaf_type<S, Form>::type>(data_[S], offset[S])}}...}};
+        {{load_one<typename leaf_type<S, Form>::type>(data_[S], offset[S])}}...};
     return lane_value<Form>::at(form_, lanes, 0, 0);
   }
 

@@ -141,36 +141,35 @@ __global__ void __launch_bounds__(map_block)
   }
 }
 
-/// A thread computes one element, whatever the strides; Index is 32 bits wide where the size fits fast division.
+/// A thread computes one element, whatever the strides; Index is 32 bits wide where the size fits fast division. No
+/// loop over elements: the compiler's time to reduce its addresses would double with every leaf.
 template <class Form, class Out, int Leaves, int Rank, class Index>
 __global__ void __launch_bounds__(map_block)
     map_elements(const __grid_constant__ map_arguments<Form, Out, Leaves, Rank> arguments) {
   constexpr int rows = Leaves + 1;
-  const Index step = static_cast<Index>(gridDim.x) * map_block;
-  for (Index element = static_cast<Index>(blockIdx.x) * map_block + threadIdx.x;
-       element < static_cast<Index>(arguments.size); element += step) {
-    index_t offset[rows] = {};
-    Index rest = element;
+  const Index element = static_cast<Index>(blockIdx.x) * map_block + threadIdx.x;
+  if (element >= static_cast<Index>(arguments.size)) return;
+  index_t offset[rows] = {};
+  Index rest = element;
 #pragma unroll
-    for (int a = Rank - 1; a >= 0; --a) {
-      if (a >= arguments.rank) continue;
-      Index coordinate = rest;
-      if (a > 0) {
-        Index quotient;
-        if constexpr (sizeof(Index) == 4)
-          quotient = arguments.divisor[a].divide(rest);
-        else
-          quotient = rest / static_cast<Index>(arguments.extent[a]);
-        coordinate = rest - quotient * static_cast<Index>(arguments.extent[a]);
-        rest = quotient;
-      }
-#pragma unroll
-      for (int r = 0; r < rows; ++r) offset[r] += static_cast<index_t>(coordinate) * arguments.stride[r][a];
+  for (int a = Rank - 1; a >= 0; --a) {
+    if (a >= arguments.rank) continue;
+    Index coordinate = rest;
+    if (a > 0) {
+      Index quotient;
+      if constexpr (sizeof(Index) == 4)
+        quotient = arguments.divisor[a].divide(rest);
+      else
+        quotient = rest / static_cast<Index>(arguments.extent[a]);
+      coordinate = rest - quotient * static_cast<Index>(arguments.extent[a]);
+      rest = quotient;
     }
-    registers_t<Form, Leaves, 1> registers;
-    load_element<Form>(registers, arguments.data, offset + 1, std::make_integer_sequence<int, Leaves>{});
-    arguments.out[offset[0]] = cast_element<Out>(lane_value<Form>::at(arguments.form, registers, 0, 0));
+#pragma unroll
+    for (int r = 0; r < rows; ++r) offset[r] += static_cast<index_t>(coordinate) * arguments.stride[r][a];
   }
+  registers_t<Form, Leaves, 1> registers;
+  load_element<Form>(registers, arguments.data, offset + 1, std::make_integer_sequence<int, Leaves>{});
+  arguments.out[offset[0]] = cast_element<Out>(lane_value<Form>::at(arguments.form, registers, 0, 0));
 }
 
 /// Whether a row can be read V elements at a time: one step along the innermost axis (or none), all else a multiple of

@@ -9,6 +9,7 @@ Registry all_operators() {
   add_arithmetic(registry);
   add_comparison(registry);
   add_create(registry);
+  add_exponential(registry);
   add_extremes(registry);
   add_join(registry);
   add_logic(registry);

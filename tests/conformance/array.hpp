@@ -64,6 +64,7 @@ struct Array {
   ElementType type = ElementType::float32;
   Extents shape;
   std::vector<std::byte> bytes;
+  Extents strides{};  ///< how an operand of these elements is to lie in memory; empty: packed
 
   int rank() const { return static_cast<int>(shape.size()); }
   std::int64_t size() const { return size_of(shape); }

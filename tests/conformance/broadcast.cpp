@@ -62,6 +62,18 @@ Aligned padded(const Aligned& aligned, int rank) {
   return made;
 }
 
+Aligned map_aligned(const std::vector<Extents>& shapes, int rank) {
+  Aligned made = align(shapes);
+  std::size_t greatest = 0;
+  for (const Extents& shape : shapes) greatest = std::max(greatest, shape.size());
+  if (greatest <= static_cast<std::size_t>(rank)) {
+    made.shapes = shapes;
+    made.collapsed = made.shape;
+  }
+  if (made.rank() > rank) throw NotServed{"not for so many axes"};
+  return padded(made, rank);
+}
+
 Extents second_shape(const Call& call) {
   Extents shape = call.input(1).shape;
   if (call.opset() >= 7 || !call.has("axis")) return shape;

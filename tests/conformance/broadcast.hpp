@@ -23,6 +23,10 @@ Aligned align(const std::vector<Extents>& shapes);
 /// The same with axes of extent 1 in front, so that the rank is `rank`.
 Aligned padded(const Aligned& aligned, int rank);
 
+/// What maps see: the shapes with axes of extent 1 in front, so that the rank is `rank`, or merged first where theirs
+/// is greater.
+Aligned map_aligned(const std::vector<Extents>& shapes, int rank);
+
 /// The second operand's shape. Before opset 7 its axes began at the attribute `axis` of the first.
 Extents second_shape(const Call& call);
 

@@ -29,6 +29,7 @@ Number parse(const char* name, std::string_view text) {
 }  // namespace
 
 int Call::opset() const { return parts_->opset > 0 ? parts_->opset : std::numeric_limits<int>::max(); }
+bool Call::is_pytorch() const { return parts_->is_pytorch; }
 Layout Call::layout() const { return parts_->layout; }
 
 int Call::input_count() const { return static_cast<int>(parts_->inputs.size()); }
@@ -40,6 +41,11 @@ const Array& Call::input(int position) const {
   return *parts_->inputs[static_cast<std::size_t>(position)];
 }
 int Call::output_count() const { return parts_->output_count; }
+const Array& Call::cotangent(int output) const {
+  if (parts_->cotangents == nullptr || static_cast<std::size_t>(output) >= parts_->cotangents->size())
+    throw BadCase("there is no gradient of output " + std::to_string(output));
+  return (*parts_->cotangents)[static_cast<std::size_t>(output)];
+}
 
 bool Call::has(const char* attribute) const {
   return parts_->attributes->find(std::string_view(attribute)) != parts_->attributes->end();

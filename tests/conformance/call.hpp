@@ -18,17 +18,20 @@ class Call {
  public:
   explicit Call(const CallParts& parts) : parts_(&parts) {}
 
-  int opset() const;  ///< a large number where the case names none
+  int opset() const;        ///< a large number where the case names none
+  bool is_pytorch() const;  ///< attributes have PyTorch's names, meaning and defaults
   Layout layout() const;
 
   int input_count() const;
   bool has_input(int position) const;
   const Array& input(int position) const;
   int output_count() const;
+  const Array& cotangent(int output) const;  ///< of gradient functions: the gradient with respect to that output
 
   bool has(const char* attribute) const;
   std::int64_t integer(const char* attribute, std::int64_t fallback) const;
   double number(const char* attribute, double fallback) const;
+  bool flag(const char* attribute, bool fallback) const { return integer(attribute, fallback ? 1 : 0) != 0; }
   std::vector<std::int64_t> integers(const char* attribute) const;
   bool text_is(const char* attribute, const char* text) const;  ///< false where there is none
   const Array& tensor(const char* attribute) const;
@@ -39,6 +42,9 @@ class Call {
 };
 
 using Outputs = std::vector<Array>;
+
+/// Stands among the outputs of a gradient function for the gradient of an input that it doesn't give.
+inline Array no_gradient() { return {ElementType::float32, {-1}, {}}; }
 
 /// What a handler throws where Heddle has no such call, or its types refuse it.
 struct NotServed {

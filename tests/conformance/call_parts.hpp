@@ -14,6 +14,8 @@ struct CallParts {
   std::vector<const Array*> inputs;  ///< nullptr for an omitted one
   int output_count = 1;
   const Attributes* attributes = nullptr;
+  bool is_pytorch = false;
+  const std::vector<Array>* cotangents = nullptr;
 };
 
 }  // namespace conformance

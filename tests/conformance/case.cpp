@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "conformance/npy.hpp"
+#include "conformance/opinfo.hpp"
 
 namespace conformance {
 namespace {
@@ -141,20 +142,30 @@ std::string id_of(const fs::path& case_folder) {
 Case read_case(const fs::path& folder) {
   std::ifstream stream(folder / "case.txt");
   if (!stream) throw BadCase("can't open " + (folder / "case.txt").string());
-  try {
-    return parse_case(stream, folder);
-  } catch (const BadCase& error) {
-    throw BadCase(id_of(folder) + ": " + error.what());
-  }
+  return parse_case(stream, folder);
 }
 
-std::vector<fs::path> find_cases(const fs::path& root) {
-  if (!fs::is_directory(root)) throw BadCase(root.string() + " is not a folder");
-  std::vector<fs::path> found;
-  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root))
-    if (entry.path().filename() == "case.txt") found.push_back(fs::canonical(entry.path()).parent_path());
-  std::sort(found.begin(), found.end());
-  return found;
+Case read_case(const CasePlace& place) { return place.text.empty() ? read_case(place.path) : parse_opinfo(place.text); }
+
+std::vector<CasePlace> find_cases(const fs::path& root) {
+  std::vector<fs::path> paths;
+  if (fs::is_regular_file(root)) {
+    paths.push_back(fs::canonical(root));
+  } else {
+    if (!fs::is_directory(root)) throw BadCase(root.string() + " is not a folder");
+    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root))
+      if (entry.path().extension() == ".txt") paths.push_back(fs::canonical(entry.path()));
+  }
+  std::sort(paths.begin(), paths.end());
+  std::vector<CasePlace> places;
+  for (const fs::path& path : paths) {
+    if (path.filename() == "case.txt") {
+      places.push_back({path.parent_path(), id_of(path.parent_path()), {}});
+    } else {
+      for (CasePlace& place : opinfo_cases(path)) places.push_back(std::move(place));
+    }
+  }
+  return places;
 }
 
 }  // namespace conformance

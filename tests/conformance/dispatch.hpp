@@ -46,24 +46,23 @@ struct Type {
 template <class Tag>
 using type_of = typename std::remove_cvref_t<Tag>::type;
 
+using I8 = std::int8_t;
+using I16 = std::int16_t;
+using I32 = std::int32_t;
+using I64 = std::int64_t;
+using U8 = std::uint8_t;
+using U16 = std::uint16_t;
+using U32 = std::uint32_t;
+using U64 = std::uint64_t;
+
 // Each type of a list costs each operator that takes it an instantiation on each device, so that they hold what the
-// cases of that kind of operator have, not all that Heddle serves; the library's own tests are typed over everything.
+// cases of that operator have, not all that Heddle serves; the library's own tests are typed over everything.
 using Reals = Types<float, double>;
 using Floats = Types<float, double, hd::half>;
-using Signed = Types<float, double, std::int8_t, std::int16_t, std::int32_t, std::int64_t>;
-using Unsigned = Types<std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t>;
-using Integers = Types<std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t, std::uint16_t,
-                       std::uint32_t, std::uint64_t>;
-using Numbers = Types<float, double, std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t, std::uint16_t,
-                      std::uint32_t, std::uint64_t>;
-using NumbersAndHalf = Types<float, double, hd::half, std::int8_t, std::int16_t, std::int32_t, std::int64_t,
-                             std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t>;
-using NumbersAndBool = Types<float, double, std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t,
-                             std::uint16_t, std::uint32_t, std::uint64_t, bool>;
 
 /// Calls f(Type<T>{}) for the T of the list that `type` names; NotServed where it names none of them.
 template <class... T, class F>
-Outputs with_type(Types<T...>, ElementType type, F&& f) {
+Outputs with_type(Types<T...>, [[maybe_unused]] ElementType type, [[maybe_unused]] F&& f) {
   Outputs outputs;
   const bool found = ((element_type_v<T> == type && (outputs = f(Type<T>{}), true)) || ...);
   if (!found) throw NotServed{"not for this element type"};
@@ -97,9 +96,13 @@ hd::Shape<R> static_shape(const Extents& extents) {
 }
 
 /// The array's bytes with its axes in reverse order, or with each last axis widened to twice its extent plus one, where
-/// element i comes to lie at 2 i + 1 and the rest holds ones.
+/// element i comes to lie at 2 i + 1 and the rest holds ones, or as its own strides say.
 std::vector<std::byte> reversed_axes(const Array& array, const Extents& shape);
 std::vector<std::byte> spread_last_axis(const Array& array, const Extents& shape);
+std::vector<std::byte> laid_out(const Array& array);
+
+/// The array's strides where it is seen under another shape; empty where it has none, or where that would need a copy.
+Extents strides_under(const Array& array, const Extents& shape);
 
 template <class T, int R, class Device>
 hd::Tensor<T, R, Device> from_bytes(const std::vector<std::byte>& bytes, const hd::Shape<R>& shape, Device device) {
@@ -107,10 +110,23 @@ hd::Tensor<T, R, Device> from_bytes(const std::vector<std::byte>& bytes, const h
                           device);
 }
 
-/// A tensor of the array's elements under `shape`, in the memory layout that the call asks for.
+/// A tensor of the array's elements under `shape`, in the memory layout that the call asks for: if it is packed, the
+/// array's own where that has one.
 template <class T, int R, class Device>
 hd::Tensor<T, R, Device> tensor(const Call& call, const Array& array, const Extents& shape, Device device) {
   if (array.type != element_type_v<T>) throw NotServed{"not for these element types together"};
+  if constexpr (R > 0) {
+    if (call.layout() == Layout::packed && !array.strides.empty()) {
+      if (const Extents own = strides_under(array, shape); !own.empty()) {
+        const std::vector<std::byte> bytes = laid_out(array);
+        const auto memory =
+            from_bytes<T>(bytes, hd::Shape<1>{static_cast<hd::index_t>(bytes.size() / sizeof(T))}, device);
+        hd::Strides<R> strides;
+        for (int i = 0; i < R; ++i) strides[i] = own[static_cast<std::size_t>(i)];
+        return {memory.storage(), memory.data(), static_shape<R>(shape), strides, device};
+      }
+    }
+  }
   if constexpr (R > 1) {
     if (call.layout() == Layout::transposed) {
       hd::Shape<R> reversed;

@@ -2,7 +2,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
-#include <filesystem>
+#include <utility>
+#include <vector>
 
 #include "conformance/case.hpp"
 #include "conformance/lists.hpp"
@@ -15,7 +16,6 @@
 namespace {
 
 using namespace conformance;
-namespace fs = std::filesystem;
 
 constexpr int exit_failed = 1;
 constexpr int exit_usage = 2;
@@ -32,41 +32,50 @@ bool is_wanted(const Options& options, const std::string& op) {
 
 int run(const Options& options) {
   const bool own_cases = options.cases.empty();
-  const std::vector<fs::path> folders = find_cases(own_cases ? HEDDLE_CONFORMANCE_CASES : options.cases);
+  std::vector<CasePlace> places;
+  for (const std::string& root : own_cases ? std::vector<std::string>{HEDDLE_CONFORMANCE_CASES, HEDDLE_OPINFO_CASES}
+                                           : std::vector<std::string>{options.cases})
+    for (CasePlace& place : find_cases(root)) places.push_back(std::move(place));
   const std::vector<Exception> exceptions =
       read_exceptions(options.differs.empty() ? HEDDLE_CONFORMANCE_DIR "/differs_on_purpose.txt" : options.differs);
   const Registry registry = all_operators();
 
   Table table;
   std::string failures;
-  for (const fs::path& folder : folders) {
-    const std::string id = id_of(folder);
-    std::string op = folder.parent_path().filename().string();
+  int with_gradients = 0;
+  int checked_gradients = 0;
+  for (const CasePlace& place : places) {
+    if (options.list) {
+      if (is_wanted(options, place.op())) std::printf("%s\n", place.id.c_str());
+      continue;
+    }
+    std::string op = place.op();
     Result result;
     try {
-      const Case given = read_case(folder);
+      const Case given = read_case(place);
       op = given.op;
       if (!is_wanted(options, op)) continue;
-      if (options.list) {
-        std::printf("%s\n", id.c_str());
-        continue;
-      }
-      result = run_case(registry, options.settings, given, find_exception(exceptions, id));
+      result = run_case(registry, options.settings, given, find_exception(exceptions, place.id));
     } catch (const BadCase& error) {
       if (!is_wanted(options, op)) continue;
       result = {Status::failed, std::string("bad case: ") + error.what()};
     }
     table[op].count(result.status);
+    with_gradients += result.has_gradients ? 1 : 0;
+    checked_gradients += result.checked_gradients ? 1 : 0;
     if (options.verbose)
-      std::printf("%-18s %s%s%s\n", word(result.status), id.c_str(), result.message.empty() ? "" : ": ",
+      std::printf("%-18s %s%s%s\n", word(result.status), place.id.c_str(), result.message.empty() ? "" : ": ",
                   result.message.c_str());
-    if (result.status == Status::failed) failures += id + ": " + result.message + "\n";
+    if (result.status == Status::failed) failures += place.id + ": " + result.message + "\n";
     std::fflush(stdout);
   }
   if (options.list) return 0;
-  if (folders.empty()) throw BadCase("there is no case in " + options.cases);
+  if (places.empty()) throw BadCase("there is no case in " + options.cases);
 
   std::fputs(to_string(table).c_str(), stdout);
+  if (with_gradients > 0)
+    std::printf("gradients compared in %d of %d such cases whose outputs are served\n", checked_gradients,
+                with_gradients);
   bool good = failures.empty();
   if (!good) std::printf("\nfailed:\n%s", failures.c_str());
   if (options.only.empty() && (own_cases || !options.served.empty())) {

@@ -17,7 +17,9 @@ enum class Status { passed, failed, not_served, differs_on_purpose };
 
 struct Result {
   Status status = Status::failed;
-  std::string message;  ///< of a failure, or why it is not served
+  std::string message;             ///< of a failure, or why it is not served
+  bool has_gradients = false;      ///< whether the case has some,
+  bool checked_gradients = false;  ///< and a gradient function was compared with them
 };
 
 /// A case whose result is another than the case says, because a rule of Heddle's is another.

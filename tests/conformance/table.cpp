@@ -50,7 +50,7 @@ std::string to_string(const Table& table) {
     text += row(op, width, counts);
     total += counts;
   }
-  return text + row("all", width, total);
+  return text + row("total", width, total);
 }
 
 std::string shortfall(const Table& table, const Served& served) {

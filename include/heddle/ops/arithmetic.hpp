@@ -91,7 +91,20 @@ struct floor_divide_function : promoting {
     else if constexpr (std::is_integral_v<T>)
       return integer_floor_divide(a, b);
     else
-      return std::floor(a / b);
+      return floored(a, b);
+  }
+
+ private:
+  /// Python's and PyTorch's: by fmod, since a / b may round up to an integer; NaN of an infinity by anything.
+  template <class T>
+  static HEDDLE_HOST_DEVICE T floored(T a, T b) {
+    if (b == T(0)) return a / b;
+    const T rest = std::fmod(a, b);
+    T quotient = (a - rest) / b;
+    if (rest != T(0) && (b < T(0)) != (rest < T(0))) quotient -= T(1);
+    if (quotient == T(0)) return std::copysign(T(0), a / b);
+    const T whole = std::floor(quotient);
+    return quotient - whole > T(0.5) ? whole + T(1) : whole;
   }
 };
 struct negate_function : promoting {

@@ -1,4 +1,4 @@
-// Handlers of elementwise operators, made from lambdas: unary, binary, folded over any number of operands.
+// Handlers of elementwise operators, made from lambdas: of one, two or three operands, folded over any number of them.
 #pragma once
 
 #include <utility>
@@ -18,75 +18,130 @@ auto apply(F f, const Call& call, const X&... x) {
     return f(x...);
 }
 
+/// The rank under which maps see their operands: the library tells axes apart at run time, so that one instantiation a
+/// type is enough.
+inline constexpr int map_rank = 4;
+
+/// f(x…) of operands that broadcast.
+template <class... T, class Device, class F, std::size_t... I>
+Outputs mapped(const Call& call, Device device, F f, const std::vector<const Array*>& arrays,
+               const std::vector<Extents>& shapes, std::index_sequence<I...>) {
+  const Aligned to = map_aligned(shapes, map_rank);
+  return {reshaped(result(apply(f, call, tensor<T, map_rank>(call, *arrays[I], to.shapes[I], device)...)), to.collapsed,
+                   to.shape)};
+}
+template <class... T, class Device, class F>
+Outputs mapped(const Call& call, Device device, F f, const std::vector<const Array*>& arrays) {
+  std::vector<Extents> shapes;
+  for (const Array* array : arrays) shapes.push_back(array->shape);
+  return mapped<T...>(call, device, f, arrays, shapes, std::index_sequence_for<T...>{});
+}
+
 template <class F, class TypeList>
 struct Unary {
   template <class Device>
   Outputs operator()(const Call& call, Device device) const {
-    const Array& array = call.input(0);
-    return with_type(TypeList{}, array.type, [&](auto type) -> Outputs {
-      using T = type_of<decltype(type)>;
-      const Extents flat{array.size()};
-      const auto x = tensor<T, 1>(call, array, flat, device);
-      return {reshaped(result(apply(F{}, call, x)), flat, array.shape)};
-    });
+    if (!call.has_input(0)) throw NotServed{"no tensor among the operands"};
+    return with_type(TypeList{}, call.input(0).type,
+                     [&](auto type) { return mapped<type_of<decltype(type)>>(call, device, F{}, {&call.input(0)}); });
   }
 };
 
-/// f(x) of one operand. A map doesn't see the rank, so that one instantiation a type is enough.
+/// f(x) of one operand.
 template <class TypeList = Reals, class F>
 Unary<F, TypeList> unary(F) {
   return {};
 }
 
-/// The ranks that broadcasting operands are brought to: the least of these that is enough.
+/// A number of the host in the widest type of the kind of a tensor of T.
 template <class T>
-using BroadcastRanks = std::conditional_t<std::is_same_v<T, float>, Ints<1, 4>, Ints<4>>;
-
-template <int... R>
-constexpr int least_rank(Ints<R...>, int rank) {
-  int least = 0;
-  ((least == 0 && R >= rank ? least = R : 0), ...);
-  return least;
+auto number_for(const Call& call, const char* parameter) {
+  if constexpr (std::is_same_v<T, bool>)
+    return call.flag(parameter, false);
+  else if constexpr (std::is_integral_v<T>)
+    return call.integer(parameter, 0);
+  else
+    return call.number(parameter, 0);
 }
 
-/// f(a, b) of two operands that broadcast, under shapes of few ranks that mean the same.
-template <class A, class B, class Device, class F>
-Outputs broadcast(const Call& call, const Array& a, const Extents& a_shape, const Array& b, const Extents& b_shape,
-                  Device device, F f) {
-  const Aligned aligned = align({a_shape, b_shape});
-  return with_int(BroadcastRanks<A>{}, least_rank(BroadcastRanks<A>{}, aligned.rank()), [&](auto rank) -> Outputs {
-    constexpr int r = decltype(rank)::value;
-    const Aligned to = padded(aligned, r);
-    const auto x = tensor<A, r>(call, a, to.shapes[0], device);
-    const auto y = tensor<B, r>(call, b, to.shapes[1], device);
-    return {reshaped(result(apply(f, call, x, y)), to.collapsed, aligned.shape)};
-  });
-}
+/// Lists of the element types of tensors.
+template <class Both, class NumberRight = Types<>, class NumberLeft = Types<>>
+struct Operands {};
 
-template <class F, class TypeList>
-struct Binary {
+template <class F, class Lists>
+struct Binary;
+template <class F, class Both, class NumberRight, class NumberLeft>
+struct Binary<F, Operands<Both, NumberRight, NumberLeft>> {
   template <class Device>
   Outputs operator()(const Call& call, Device device) const {
-    const Array& a = call.input(0);
-    const Array& b = call.input(1);
-    return with_type(TypeList{}, a.type, [&](auto type) -> Outputs {
+    if (!call.has_input(0) && !call.has_input(1)) throw NotServed{"no tensor among the operands"};
+    if (!call.has_input(1)) {
+      return with_type(NumberRight{}, call.input(0).type, [&](auto type) {
+        using T = type_of<decltype(type)>;
+        const auto right = [&](const auto& x) { return apply(F{}, call, x, number_for<T>(call, "other")); };
+        return mapped<T>(call, device, right, {&call.input(0)});
+      });
+    }
+    if (!call.has_input(0)) {
+      return with_type(NumberLeft{}, call.input(1).type, [&](auto type) {
+        using T = type_of<decltype(type)>;
+        const auto left = [&](const auto& x) { return apply(F{}, call, number_for<T>(call, "self"), x); };
+        return mapped<T>(call, device, left, {&call.input(1)});
+      });
+    }
+    return with_type(Both{}, call.input(0).type, [&](auto type) {
       using T = type_of<decltype(type)>;
-      return broadcast<T, T>(call, a, a.shape, b, second_shape(call), device, F{});
+      return mapped<T, T>(call, device, F{}, {&call.input(0), &call.input(1)},
+                          {call.input(0).shape, second_shape(call)}, std::index_sequence_for<T, T>{});
     });
   }
 };
 
-/// f(a, b) of two operands of one type.
-template <class TypeList = Numbers, class F>
-Binary<F, TypeList> binary(F) {
+/// f(a, b) of two operands of one type, or of one and a number on either side.
+template <class TypeList, class NumberRight = Types<>, class NumberLeft = Types<>, class F>
+Binary<F, Operands<TypeList, NumberRight, NumberLeft>> binary(F) {
   return {};
 }
 
-/// f(a, b) under the operands' own ranks, where both have that element type and ranks below RankCount; else as binary.
+template <class F, class TypeList>
+struct Ternary {
+  template <class Device>
+  Outputs operator()(const Call& call, Device device) const {
+    for (int i = 0; i < 3; ++i)
+      if (!call.has_input(i)) throw NotServed{"not for numbers"};
+    return with_type(TypeList{}, call.input(0).type, [&](auto type) {
+      using T = type_of<decltype(type)>;
+      return mapped<T, T, T>(call, device, F{}, {&call.input(0), &call.input(1), &call.input(2)});
+    });
+  }
+};
+
+/// f(a, b, c) of three operands of one type.
+template <class TypeList, class F>
+Ternary<F, TypeList> ternary(F) {
+  return {};
+}
+
+/// Where the call chooses between two formulas.
+template <class Condition, class Usual, class Other>
+struct Choice {
+  template <class Device>
+  Outputs operator()(const Call& call, Device device) const {
+    return Condition{}(call) ? Other{}(call, device) : Usual{}(call, device);
+  }
+};
+template <class Condition, class Usual, class Other>
+Choice<Condition, Usual, Other> choice(Condition, Usual, Other) {
+  return {};
+}
+
+/// f(a, b) under the operands' own ranks, where both have that element type and ranks below RankCount; else as the
+/// other handler.
 template <class T, int RankCount, class F, class Otherwise>
 struct BinaryOfRanks {
   template <class Device>
   Outputs operator()(const Call& call, Device device) const {
+    if (!call.has_input(0) || !call.has_input(1)) return Otherwise{}(call, device);
     const Array& a = call.input(0);
     const Array& b = call.input(1);
     if (a.type != element_type_v<T> || a.rank() >= RankCount || b.rank() >= RankCount || call.opset() < 7)
@@ -101,8 +156,8 @@ struct BinaryOfRanks {
   }
 };
 
-template <class T, int RankCount, class TypeList = Numbers, class F>
-BinaryOfRanks<T, RankCount, F, Binary<F, TypeList>> binary_of_ranks(F) {
+template <class T, int RankCount, class Lists, class F>
+BinaryOfRanks<T, RankCount, F, Binary<F, Lists>> binary_of_ranks(F) {
   return {};
 }
 
@@ -114,17 +169,14 @@ struct Folded {
       using T = type_of<decltype(type)>;
       Array value = call.input(0);
       for (int i = 1; i < call.input_count(); ++i)
-        value =
-            std::move(broadcast<T, T>(call, value, value.shape, call.input(i), call.input(i).shape, device, F{})[0]);
-      const Extents flat{value.size()};
-      const auto x = tensor<T, 1>(call, value, flat, device);
-      return {reshaped(result(apply(Finish{}, call, x)), flat, value.shape)};
+        value = std::move(mapped<T, T>(call, device, F{}, {&value, &call.input(i)})[0]);
+      return mapped<T>(call, device, Finish{}, {&value});
     });
   }
 };
 
 /// f folded over the operands, then finish(value).
-template <class TypeList = Numbers, class F, class Finish>
+template <class TypeList, class F, class Finish>
 Folded<F, Finish, TypeList> folded(F, Finish) {
   return {};
 }

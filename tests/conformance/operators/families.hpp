@@ -10,6 +10,7 @@ void add_argreduce(Registry& registry);
 void add_arithmetic(Registry& registry);
 void add_comparison(Registry& registry);
 void add_create(Registry& registry);
+void add_exponential(Registry& registry);
 void add_extremes(Registry& registry);
 void add_join(Registry& registry);
 void add_logic(Registry& registry);

@@ -1,34 +1,20 @@
-// Mod Pow
+// Mod Pow; fmod remainder float_power lerp
 #include "conformance/operators/elementwise.hpp"
 #include "conformance/operators/families.hpp"
 
 namespace conformance {
 namespace {
 
-/// With `fmod` the result has the dividend's sign, as % of C++; without it the divisor's.
-template <class Fmod, class Remainder>
-struct Mod {
-  template <class Device>
-  Outputs operator()(const Call& call, Device device) const {
-    return call.integer("fmod", 0) != 0 ? Fmod{}(call, device) : Remainder{}(call, device);
-  }
-};
-template <class Fmod, class Remainder>
-Mod<Fmod, Remainder> mod(Fmod, Remainder) {
-  return {};
-}
-
 /// Pow has the type of its base; Heddle's has the common one.
 template <class Base, class... Exponent>
 struct PowOf {
   template <class Device>
   Outputs operator()(const Call& call, Device device) const {
-    const Array& base = call.input(0);
-    const Array& exponent = call.input(1);
-    return with_type(Types<Exponent...>{}, exponent.type, [&](auto type) -> Outputs {
-      return broadcast<Base, type_of<decltype(type)>>(
-          call, base, base.shape, exponent, second_shape(call), device,
-          [](const auto& x, const auto& y) { return hd::cast<Base>(hd::pow(x, y)); });
+    return with_type(Types<Exponent...>{}, call.input(1).type, [&](auto type) {
+      const auto power = [](const auto& x, const auto& y) { return hd::cast<Base>(hd::pow(x, y)); };
+      return mapped<Base, type_of<decltype(type)>>(call, device, power, {&call.input(0), &call.input(1)},
+                                                   {call.input(0).shape, second_shape(call)},
+                                                   std::index_sequence<0, 1>{});
     });
   }
 };
@@ -38,15 +24,11 @@ struct Pow {
   Outputs operator()(const Call& call, Device device) const {
     switch (call.input(0).type) {
       case ElementType::float32:
-        return PowOf<float, float, std::int32_t, std::int64_t, std::uint32_t, std::uint64_t>{}(call, device);
-      case ElementType::float64:
-        return PowOf<double, double, std::int64_t>{}(call, device);
-      case ElementType::float16:
-        return PowOf<hd::half, hd::half>{}(call, device);
+        return PowOf<float, float, I32, U32>{}(call, device);
       case ElementType::int32:
-        return PowOf<std::int32_t, std::int32_t, float>{}(call, device);
+        return PowOf<I32, float>{}(call, device);
       case ElementType::int64:
-        return PowOf<std::int64_t, std::int64_t, float>{}(call, device);
+        return PowOf<I64, float>{}(call, device);
       default:
         throw NotServed{"not for this base"};
     }
@@ -56,11 +38,25 @@ struct Pow {
 }  // namespace
 
 void add_remainder_power(Registry& registry) {
+  // With `fmod` the result has the dividend's sign, as % of C++; without it the divisor's.
   serve(registry, "Mod",
-        mod(binary<Types<float, double, hd::half, std::int32_t, std::int64_t>>(
-                [](const auto& a, const auto& b) { return a % b; }),
-            binary<Integers>([](const auto& a, const auto& b) { return hd::remainder(a, b); })));
+        choice([](const Call& call) { return call.flag("fmod", false); },
+               binary<Types<I32, I64, U16, U64>>([](const auto& a, const auto& b) { return hd::remainder(a, b); }),
+               binary<Types<double, hd::half, I32, I64>>([](const auto& a, const auto& b) { return a % b; })));
+  serve(registry, "fmod", binary<Types<float, double, U8>, Types<double>, Types<I64>>([](const auto& a, const auto& b) {
+          return hd::fmod(a, b);
+        }));
+  serve(registry, "remainder",
+        binary<Types<float>, Types<double>>([](const auto& a, const auto& b) { return hd::remainder(a, b); }));
   serve(registry, "Pow", Pow{});
+  serve(registry, "pow",
+        binary<Types<float>, Types<float>, Types<double>>([](const auto& a, const auto& b) { return hd::pow(a, b); }));
+  serve(registry, "lerp",
+        choice([](const Call& call) { return call.has("weight"); },
+               ternary<Reals>([](const auto& a, const auto& b, const auto& t) { return hd::lerp(a, b, t); }),
+               binary<Reals>([](const auto& a, const auto& b, const Call& call) {
+                 return hd::lerp(a, b, call.number("weight", 0));
+               })));
 }
 
 }  // namespace conformance

@@ -1,4 +1,4 @@
-// Where Cast CastLike
+// Where Cast CastLike; masked_fill
 #include "conformance/operators/elementwise.hpp"
 #include "conformance/operators/families.hpp"
 
@@ -8,63 +8,80 @@ namespace {
 struct Where {
   template <class Device>
   Outputs operator()(const Call& call, Device device) const {
-    const Aligned aligned = align({call.input(0).shape, call.input(1).shape, call.input(2).shape});
-    return with_type(Types<float, double, std::int32_t, std::int64_t, std::uint8_t, bool>{}, call.input(1).type,
-                     [&](auto type) -> Outputs {
-                       using T = type_of<decltype(type)>;
-                       return with_int(
-                           BroadcastRanks<T>{}, least_rank(BroadcastRanks<T>{}, aligned.rank()),
-                           [&](auto rank) -> Outputs {
-                             constexpr int r = decltype(rank)::value;
-                             const Aligned to = padded(aligned, r);
-                             const auto condition = tensor<bool, r>(call, call.input(0), to.shapes[0], device);
-                             const auto x = tensor<T, r>(call, call.input(1), to.shapes[1], device);
-                             const auto y = tensor<T, r>(call, call.input(2), to.shapes[2], device);
-                             return {reshaped(result(hd::where(condition, x, y)), to.collapsed, aligned.shape)};
-                           });
-                     });
+    if (!call.has_input(2)) {
+      return with_type(Types<double>{}, call.input(1).type, [&](auto type) {
+        using T = type_of<decltype(type)>;
+        const auto other = [&](const auto& c, const auto& x) { return hd::where(c, x, number_for<T>(call, "other")); };
+        return mapped<bool, T>(call, device, other, {&call.input(0), &call.input(1)});
+      });
+    }
+    return with_type(Types<float, I64, bool>{}, call.input(1).type, [&](auto type) {
+      using T = type_of<decltype(type)>;
+      return mapped<bool, T, T>(call, device,
+                                [](const auto& c, const auto& x, const auto& y) { return hd::where(c, x, y); },
+                                {&call.input(0), &call.input(1), &call.input(2)});
+    });
   }
 };
 
-template <class Device>
-Outputs cast(const Call& call, ElementType to, Device device) {
-  const Array& array = call.input(0);
-  const Extents flat{array.size()};
-  const auto from = [&](auto from_types, auto to_types) {
-    return with_type(from_types, array.type, [&](auto from_type) -> Outputs {
-      const auto x = tensor<type_of<decltype(from_type)>, 1>(call, array, flat, device);
-      return with_type(to_types, to, [&](auto to_type) -> Outputs {
-        return {reshaped(result(hd::cast<type_of<decltype(to_type)>>(x)), flat, array.shape)};
-      });
+struct MaskedFill {
+  template <class Device>
+  Outputs operator()(const Call& call, Device device) const {
+    return with_type(Reals{}, call.input(0).type, [&](auto type) {
+      using T = type_of<decltype(type)>;
+      const auto filled = [&](const auto& x, const auto& mask) {
+        return hd::masked_fill(x, mask, number_for<T>(call, "value"));
+      };
+      return mapped<T, bool>(call, device, filled, {&call.input(0), &call.input(1)});
     });
-  };
-  if (is_floating(array.type))
-    return from(Floats{}, Types<float, double, hd::half, std::int32_t, std::int64_t, std::uint8_t, bool>{});
-  return from(Types<std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t, std::uint16_t, std::uint32_t,
-                    std::uint64_t, bool>{},
-              Types<float>{});
+  }
+};
+
+template <class Device, class From, class To>
+Outputs cast(const Call& call, ElementType to, Device device, From from_types, To to_types) {
+  return with_type(from_types, call.input(0).type, [&](auto from) -> Outputs {
+    return with_type(to_types, to, [&](auto type) {
+      return mapped<type_of<decltype(from)>>(
+          call, device, [](const auto& x) { return hd::cast<type_of<decltype(type)>>(x); }, {&call.input(0)});
+    });
+  });
 }
 
 struct Cast {
   template <class Device>
   Outputs operator()(const Call& call, Device device) const {
-    return cast(call, call.element_type("to"), device);
+    return cast(call, call.element_type("to"), device, Floats{}, Floats{});
   }
 };
 
 struct CastLike {
   template <class Device>
   Outputs operator()(const Call& call, Device device) const {
-    return cast(call, call.input(1).type, device);
+    return cast(call, call.input(1).type, device, Floats{}, Floats{});
   }
 };
+
+template <class To, class... From>
+auto cast_from() {
+  return unary<Types<From...>>([](const auto& x) { return hd::cast<To>(x); });
+}
 
 }  // namespace
 
 void add_where_cast(Registry& registry) {
-  serve(registry, "Where", Where{});
+  serve(registry, {"Where", "where"}, Where{});
+  serve(registry, "masked_fill", MaskedFill{});
   serve(registry, "Cast", Cast{});
   serve(registry, "CastLike", CastLike{});
+  serve(registry, "bool", cast_from<bool, float>());
+  serve(registry, "byte", cast_from<U8, double>());
+  serve(registry, "char", cast_from<I8, float>());
+  serve(registry, "short", cast_from<I16, double>());
+  serve(registry, "int", cast_from<I32, float>());
+  serve(registry, "long", cast_from<I64, float>());
+  serve(registry, "half", cast_from<hd::half, double>());
+  serve(registry, "float", cast_from<float, float>());
+  serve(registry, "double", cast_from<double, float, double>());
 }
 
 }  // namespace conformance

@@ -278,7 +278,7 @@ TEST(TableText, CountsAndCompares) {
             "Add                2       0               0                   0\n"
             "Max                1       0               0                   1\n"
             "Mul                0       0               1                   0\n"
-            "all                3       0               1                   1\n");
+            "total              3       0               1                   1\n");
 }
 
 TEST(CommandLine, IsRead) {

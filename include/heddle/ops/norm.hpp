@@ -1,7 +1,8 @@
-// Normalisation by rows: layer_norm, rms_norm, group_norm, instance_norm. Statistics are taken over the last axes, or
-// over a group of channels; weight and bias ride in the epilogue, and so does whatever follows. A row is read once and
-// written once where it fits a block's registers (Cuda) or the cache (Cpu). The mean comes first, then the squared
-// distances from it, so that nothing cancels. half and bfloat16 are computed in float.
+// Normalisation by rows: layer_norm, rms_norm and their gradients. (By channels: ops/group_norm.hpp,
+// ops/batch_norm.hpp.) Statistics are taken over the last axes; weight and bias ride in the epilogue, and so does
+// whatever follows. A row is read once and written once where it fits a block's registers (Cuda) or the cache (Cpu).
+// The mean comes first, then the squared distances from it, so that nothing cancels. half and bfloat16 are computed in
+// float.
 #pragma once
 
 #include "heddle/expr/producer.hpp"
@@ -99,6 +100,14 @@ auto floating_formula(X&& x) {
   else
     return map_formula(conversion<float>{}, as_formula(std::forward<X>(x)));
 }
+/// A formula that may be read several times: one that contains a producer is computed into a tensor.
+template <class Node>
+auto reusable(Node node) {
+  if constexpr (Node::has_producer)
+    return as_formula(evaluation_for<Node>::make(node));
+  else
+    return node;
+}
 template <bool Centred, unsigned Mask, class X>
 auto normalise_over(X&& x, double eps) {
   auto operand = floating_formula(std::forward<X>(x));
@@ -184,59 +193,6 @@ auto rms_norm(X&& x, W&& weight, double eps = epsilon_of<float_result_t<typename
   return normalise_over<false, mask>(std::forward<X>(x), eps) * std::forward<W>(weight);
 }
 
-/// A weight of a channel each (axis 1 of x), as it broadcasts against x. Throws ShapeError.
-template <int Rank, class W>
-auto by_channel(const char* operation, const Shape<Rank>& shape, W&& weight) {
-  if constexpr (!Expression<W>) {
-    return nullptr;
-  } else {
-    static_assert(std::remove_cvref_t<W>::rank == 1, "a weight of a channel each has rank 1");
-    const auto tensor = eval(std::forward<W>(weight));
-    if (tensor.size() != shape[1])
-      throw ShapeError(Message{} << operation << ": a weight, bias or statistic of shape " << tensor.shape() << " for "
-                                 << shape[1] << " channels: axis 1 of shape " << shape);
-    Shape<Rank - 1> seen;
-    Strides<Rank - 1> strides;
-    for (int i = 0; i < Rank - 1; ++i) {
-      seen[i] = i == 0 ? shape[1] : 1;
-      strides[i] = i == 0 ? tensor.strides()[0] : 1;
-    }
-    using Tensor1 = std::remove_cvref_t<decltype(tensor)>;
-    return Tensor<const typename Tensor1::value_type, Rank - 1, typename Tensor1::device_type>(
-        tensor.storage(), tensor.data(), seen, strides, tensor.device());
-  }
-}
-
-/// Each image's channels in `groups` groups, each group brought to mean 0 and variance 1, times weight plus bias (one a
-/// channel, or nullptr). x: batch, channels, then any axes. Throws ShapeError where the channels don't divide.
-/// Example: `h = hd::group_norm(x, 32, weight, bias);`
-template <Expression X, std::integral G, OptionalExpression W = std::nullptr_t, OptionalExpression B = std::nullptr_t>
-auto group_norm(X&& x, G groups, W&& weight = nullptr, B&& bias = nullptr, double eps = 1e-5) {
-  using Node = std::remove_cvref_t<X>;
-  static_assert(Node::rank >= 2, "group_norm: x has a batch axis and a channel axis");
-  const auto shape = x.shape();
-  const index_t parts = static_cast<index_t>(groups);
-  if (parts <= 0 || shape[1] % parts != 0)
-    throw ShapeError(Message{} << "group_norm: the " << shape[1] << " channels of shape " << shape
-                               << " can't be divided into " << parts << " groups");
-  auto operand = floating_formula(std::forward<X>(x));
-  return scale_and_shift(normalised_formula<true, true, decltype(operand), 0U>(std::move(operand), eps, parts),
-                         by_channel("group_norm", shape, std::forward<W>(weight)),
-                         by_channel("group_norm", shape, std::forward<B>(bias)));
-}
-
-/// Each channel of each image brought to mean 0 and variance 1, times weight plus bias (one a channel, or nullptr).
-/// x: batch, channels, then at least one axis. Throws ShapeError. Example: `h = hd::instance_norm(x);`
-template <Expression X, OptionalExpression W = std::nullptr_t, OptionalExpression B = std::nullptr_t>
-auto instance_norm(X&& x, W&& weight = nullptr, B&& bias = nullptr, double eps = 1e-5) {
-  constexpr int rank = std::remove_cvref_t<X>::rank;
-  static_assert(rank >= 3, "instance_norm: x has a batch axis, a channel axis and at least one more");
-  const auto shape = x.shape();
-  return scale_and_shift(normalise_over<true, ((1U << rank) - 1) & ~3U>(std::forward<X>(x), eps),
-                         by_channel("instance_norm", shape, std::forward<W>(weight)),
-                         by_channel("instance_norm", shape, std::forward<B>(bias)));
-}
-
 // ---- gradients ----
 
 /// What layer_norm_grad and its kin return: the gradients with respect to x, weight and bias.
@@ -253,34 +209,27 @@ bound_formula<hole_form, T, 0, Rank> plain_output(const Tensor<T, Rank, Device>&
   return {hole_form{}, out.data(), out.shape(), out.strides(), {}};
 }
 
-/// The gradient of x under a normalisation over the axes in `mask`, of g = dy * weight; rows' means and scales go to
+/// The gradient of x under a normalisation over the axes `inner`, of g = dy * weight; rows' means and scales go to
 /// `mean` and `scale` (dense, or null).
-template <bool Centred, class G, class X, class T, class Device, class Real>
-void normalise_gradient_into(const Tensor<T, X::rank, Device>& out, const G& gradient, const X& input, unsigned mask,
-                             double eps, Real* mean, Real* scale, [[maybe_unused]] const char* operation) {
-  with_source(gradient, [&](const auto& dy) {
-    with_source(input, [&](const auto& x) {
-      using Dy = std::remove_cvref_t<decltype(dy)>;
-      using From = std::remove_cvref_t<decltype(x)>;
-      const auto bound = plain_output(out);
-      using Bound = std::remove_cvref_t<decltype(bound)>;
-      bool inner[static_cast<std::size_t>(X::rank)] = {};
-      for (int i = 0; i < X::rank; ++i) inner[i] = ((mask >> i) & 1U) != 0;
-      const index_t columns = reduced_count(out.shape(), mask);
-      const index_t rows = columns == 0 ? 0 : out.size() / columns;
-      if constexpr (runs_here<Device>() && std::is_same_v<Device, Cpu>) {
-        on_cpu::normalise_gradient<Centred>(
-            on_cpu::source<Dy>(dy, inner).values(), on_cpu::source<From>(x, inner).values(),
-            on_cpu::row_sink<Bound>(bound, inner).template values<Real>(), rows, columns, eps, mean, scale);
-      } else {
+template <bool Centred, class Bound, class Dy, class From, class Device, class Real>
+void run_normalise_gradient(const Bound& out, const Dy& dy, const From& x,
+                            const bool (&inner)[static_cast<std::size_t>(Bound::rank)], double eps, Real* mean,
+                            Real* scale, [[maybe_unused]] Device device, [[maybe_unused]] const char* operation) {
+  index_t columns = 1;
+  for (int i = 0; i < Bound::rank; ++i)
+    if (inner[i]) columns *= out.shape[i];
+  const index_t rows = columns == 0 ? 0 : out.shape.size() / columns;
+  if constexpr (runs_here<Device>() && std::is_same_v<Device, Cpu>) {
+    on_cpu::normalise_gradient<Centred>(on_cpu::source<Dy>(dy, inner).values(), on_cpu::source<From>(x, inner).values(),
+                                        on_cpu::row_sink<Bound>(out, inner).template values<Real>(), rows, columns, eps,
+                                        mean, scale);
+  } else {
 #if HEDDLE_CUDA_COMPILER
-        on_cuda::normalise_gradient<Centred>(on_cuda::row_source<Dy>(dy, inner), on_cuda::row_source<From>(x, inner),
-                                             on_cuda::row_sink<Bound>(bound, inner), rows, columns, eps, mean, scale,
-                                             on_cuda::current_context(out.device().index, operation));
+    on_cuda::normalise_gradient<Centred>(on_cuda::row_source<Dy>(dy, inner), on_cuda::row_source<From>(x, inner),
+                                         on_cuda::row_sink<Bound>(out, inner), rows, columns, eps, mean, scale,
+                                         on_cuda::current_context(device.index, operation));
 #endif
-      }
-    });
-  });
+  }
 }
 
 /// As above over the last axes, with the parts of the weight's and the bias's gradients: [2 or 1, parts, columns], or
@@ -329,6 +278,14 @@ auto normalise_gradient_parts(const Tensor<T, X::rank, Device>& out, const G& gr
   return parts;
 }
 
+/// Throws ShapeError where a gradient has not the shape of x.
+template <int Rank, class G>
+void require_gradient_shape(const char* operation, const Shape<Rank>& shape, const G& dy) {
+  static_assert(G::rank == Rank, "dy has the shape of x");
+  if (!(dy.shape() == shape))
+    throw ShapeError(Message{} << operation << ": a gradient of shape " << dy.shape() << " for x of shape " << shape);
+}
+
 /// The sum over the leading axes, in the shape of the last Rank.
 template <int Rank, class X>
 auto sum_leading(X&& x) {
@@ -346,14 +303,11 @@ auto last_axes_gradients(const char* operation, G&& dy, X&& x, W&& weight, doubl
   using WeightT = value_type_of_t<W>;
   using Real = compute_type<T>;
   constexpr int rank = Node::rank, own = std::remove_cvref_t<W>::rank, leading = rank - own;
-  static_assert(std::remove_cvref_t<G>::rank == rank, "dy has the shape of x");
   require_last_axes(operation, x.shape(), weight);
-  if (!(dy.shape() == x.shape()))
-    throw ShapeError(Message{} << operation << ": a gradient of shape " << dy.shape() << " for x of shape "
-                               << x.shape());
+  require_gradient_shape(operation, x.shape(), dy);
   const auto dense = as_tensor<WeightT>(as_formula(std::forward<W>(weight))).contiguous();
-  const auto input = floating_formula(std::forward<X>(x));
-  const auto gradient = map_formula(conversion<T>{}, as_formula(std::forward<G>(dy)));
+  const auto input = reusable(floating_formula(std::forward<X>(x)));
+  const auto gradient = map_formula(conversion<Real>{}, reusable(as_formula(std::forward<G>(dy))));
   norm_gradients<Tensor<T, rank, Device>, Tensor<WeightT, own, Device>> result;
   result.input = allocate_tensor<T>(input.shape(), preferred_strides(input), input.device());
   if constexpr (!std::is_same_v<Device, Cpu>) {
@@ -380,9 +334,14 @@ auto last_axes_gradients(const char* operation, G&& dy, X&& x, W&& weight, doubl
   for (int i = 0; i < leading; ++i) each[i] = input.shape()[i];
   const auto mean = allocate_tensor<Real>(each, row_major(each), input.device());
   const auto scale = allocate_tensor<Real>(each, row_major(each), input.device());
-  constexpr unsigned mask = ((1U << own) - 1) << leading;
-  normalise_gradient_into<Centred>(result.input, map_formula(conversion<T>{}, gradient * dense), input, mask, eps,
-                                   mean.data(), scale.data(), operation);
+  bool inner[static_cast<std::size_t>(rank)] = {};
+  for (int i = leading; i < rank; ++i) inner[i] = true;
+  with_source(map_formula(conversion<Real>{}, gradient * dense), [&](const auto& weighted) {
+    with_source(input, [&](const auto& from) {
+      run_normalise_gradient<Centred>(plain_output(result.input), weighted, from, inner, eps, mean.data(), scale.data(),
+                                      input.device(), operation);
+    });
+  });
   const auto centred = [&] {
     if constexpr (Centred)
       return (input - mean) * scale;

@@ -148,7 +148,7 @@ auto softmax_gradient_along(G&& dy, Y&& y) {
     return softmax_gradient_formula<Log, Gradient, Result, normalized_axis<A, Result::rank>()>(
         as_formula(std::forward<G>(dy)), as_formula(std::forward<Y>(y)));
   } else {
-    auto gradient = map_formula(conversion<T>{}, as_formula(std::forward<G>(dy)));
+    auto gradient = map_formula(conversion<compute_type<T>>{}, as_formula(std::forward<G>(dy)));
     return softmax_gradient_formula<Log, decltype(gradient), Result, normalized_axis<A, Result::rank>()>(
         std::move(gradient), as_formula(std::forward<Y>(y)));
   }

@@ -50,7 +50,7 @@ class row_sink {
     const int last = inner_.rank - 1;
     for (index_t done = 0; done < count;) {
       index_t now = count - done;
-      if (last > 0) {
+      if (Bound::rank > 1 && last > 0) {
         const index_t left = inner_.extent[last] - (column + done) % inner_.extent[last];
         now = left < now ? left : now;
       }

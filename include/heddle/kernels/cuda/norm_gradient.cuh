@@ -15,20 +15,20 @@ namespace on_cuda {
 /// made of. Elements are distances from the rounded mean, `left` what that left.
 template <class Real>
 struct norm_gradient_terms {
-  Real left, scale, factor, offset;
+  Real left, scale, mean, factor, offset;
 
   /// Of the sums of x (distances), x², g and g x, over `columns`.
   __device__ __forceinline__ norm_gradient_terms(const element_sums<Real, 4>& sums, Real each, Real eps, bool centred) {
     left = centred ? sums.sum[0] * each : Real{0};
     scale = row_rsqrt(sums.sum[1] * each - left * left + eps);
-    const Real mean = centred ? sums.sum[2] * each : Real{0};
+    mean = centred ? sums.sum[2] * each : Real{0};
     const Real dot = (sums.sum[3] - left * sums.sum[2]) * each * scale;
     // scale (g - mean of g - y (mean of g y))
     factor = -scale * scale * dot;
-    offset = -factor * left - scale * mean;
+    offset = -factor * left;
   }
   __device__ __forceinline__ Real input_gradient(Real g, Real x) const {
-    return row_fma(scale, g, row_fma(factor, x, offset));
+    return row_fma(scale, g - mean, row_fma(factor, x, offset));
   }
   __device__ __forceinline__ Real result(Real x) const { return (x - left) * scale; }
 };

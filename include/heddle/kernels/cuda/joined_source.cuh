@@ -1,0 +1,33 @@
+// Two operands that a reduction on CUDA reads side by side.
+#pragma once
+
+#include "heddle/kernels/channel_sums.hpp"
+#include "heddle/kernels/cuda/form.cuh"
+
+namespace heddle {
+inline namespace HEDDLE_BUILD {
+namespace on_cuda {
+
+/// Elements (first, second) of two operands of one shape.
+template <class First, class Second>
+struct joined_source {
+  static_assert(std::is_same_v<typename First::value_type, typename Second::value_type>);
+  using value_type = joined<typename First::value_type>;
+  struct Position {
+    typename First::Position first;
+    typename Second::Position second;
+  };
+  First first;
+  Second second;
+
+  __device__ __forceinline__ Position at(index_t outer) const { return {first.at(outer), second.at(outer)}; }
+  __device__ __forceinline__ value_type load(const Position& position, index_t inner) const {
+    return {first.load(position.first, inner), second.load(position.second, inner)};
+  }
+  bool inner_is_contiguous() const { return second.inner_is_contiguous(); }
+  bool outer_is_contiguous() const { return second.outer_is_contiguous(); }
+};
+
+}  // namespace on_cuda
+}  // namespace HEDDLE_BUILD
+}  // namespace heddle

@@ -89,6 +89,36 @@ void rows(Device device) {
   hd::Tensor logarithms = hd::log_softmax(x, hd::axis<1>);
 }
 
+template <class T, class Device>
+void normalisations(Device device) {
+  const auto x = hd::ones<T>({4, 16, 64}, device);
+  const auto own = hd::ones<T>({64}, device), channels = hd::ones<T>({16}, device);
+  hd::Tensor layers = hd::layer_norm(x, own, own) + x;
+  hd::Tensor squares = hd::rms_norm(x, own);
+  hd::Tensor groups = hd::group_norm(x, 4, channels, channels);
+  hd::Tensor instances = hd::instance_norm(x);
+  hd::Tensor batch = hd::batch_norm(x, channels, channels, channels, channels, true);
+  const auto of_layers = hd::layer_norm_grad(x, x, own);
+  const auto of_squares = hd::rms_norm_grad(x, x, own);
+  const auto of_groups = hd::group_norm_grad(x, x, 4, channels);
+  const auto of_batch = hd::batch_norm_grad(x, x, channels);
+  const auto of_constants = hd::batch_norm_grad(x, x, channels, channels, channels);
+}
+
+template <class T, class Device>
+void losses(Device device) {
+  const auto x = hd::ones<T>({4, 16}, device);
+  const auto labels = hd::zeros<std::int64_t>({4}, device);
+  hd::Tensor errors = hd::mse_loss(x, x) + hd::l1_loss(x, x) + hd::smooth_l1_loss(x, x) + hd::huber_loss(x, x);
+  hd::Tensor entropies = hd::binary_cross_entropy_with_logits(x, x) + hd::kl_div(x, x);
+  hd::Tensor slopes = hd::mse_loss_grad(1, x, x) + hd::binary_cross_entropy_with_logits_grad(1, x, x);
+  hd::Tensor weights = hd::softmax_grad(x, x, hd::axis<1>);
+  hd::Tensor classes = hd::cross_entropy(x, labels);
+  hd::Tensor each = hd::cross_entropy(x, labels, hd::reduction::none);
+  hd::Tensor likelihood = hd::nll_loss(x, labels);
+  hd::Tensor of_classes = hd::cross_entropy_grad(1, x, labels) + hd::nll_loss_grad(1, x, labels);
+}
+
 /// Elements moved, in rows and one by one.
 template <class T, class Device>
 void moves(Device device) {
@@ -142,6 +172,8 @@ void main_types(Device device) {
   products<std::int32_t>(device);
   rows<float>(device);
   rows<hd::half>(device);
+  normalisations<float>(device);
+  losses<float>(device);
   moves<float>(device);
   random<float>(device);
   hd::Tensor numbers =
@@ -160,6 +192,7 @@ void further_types(Device device) {
   reductions<std::uint8_t>(device);
   products<std::int64_t>(device);
   rows<double>(device);
+  normalisations<hd::half>(device);
   moves<hd::half>(device);
   moves<std::int64_t>(device);
 }

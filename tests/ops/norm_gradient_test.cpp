@@ -70,8 +70,7 @@ struct NormGradient : testing::Test {
         << what;
   }
 };
-using Types =
-    std::conditional_t<on_cuda, testing::Types<hd::half, float>, testing::Types<hd::half, hd::bfloat16, float, double>>;
+using Types = std::conditional_t<on_cuda, testing::Types<float>, testing::Types<hd::half, hd::bfloat16, float, double>>;
 TYPED_TEST_SUITE(NormGradient, Types);
 
 TYPED_TEST(NormGradient, in_every_layout) {
@@ -107,6 +106,12 @@ TYPED_TEST(NormGradient, by_groups_of_channels) {
   const auto dy = real_operand<TypeParam, 2>({9, 8}, -1, 1, Layout::contiguous, 8);
   this->check_channels(hd::group_norm_grad(dy.tensor, x.tensor, 2), dy.values, x.values, Array({8}, 1),
                        groups_of_channels({9, 8}, 2), "rank 2, no weight");
+}
+
+TEST(NormGradientOf, halves) {
+  NormGradient<hd::half>::check<1, 2>({9, 64}, Layout::contiguous);
+  NormGradient<hd::half>::check<1, 2>({3, 20000}, Layout::contiguous);
+  NormGradient<hd::half>::check<1, 2>({9, 33}, Layout::transposed);
 }
 
 TEST(NormGradientCases, by_differences) {

@@ -23,6 +23,13 @@ auto input(const hd::Extent (&extents)[N]) {
 
 constexpr index_t n = (index_t{1} << 20) + 3;
 
+void cross_entropy_of(const hd::Extent (&extents)[2]) {
+  const auto a = input<float>(extents);
+  const std::vector<std::int64_t> classes(static_cast<std::size_t>(a.extent(0)), 3);
+  const auto labels = hd::from_host<std::int64_t>(classes, hd::Shape<1>{a.extent(0)}, device);
+  hd::Tensor loss = hd::cross_entropy(a, labels);
+}
+
 struct counted {
   const char* name;
   void (*run)();
@@ -79,6 +86,70 @@ const counted operations[] = {
      [] {
        const auto a = input<float>({64, 8192});
        hd::Tensor y = hd::softmax(a, hd::axis<1>);
+     }},
+    {"softmax_many",
+     [] {
+       const auto a = input<float>({512, 8192});
+       hd::Tensor y = hd::softmax(a, hd::axis<1>);
+     }},
+    {"cross_entropy_1000",
+     [] {
+       cross_entropy_of({512, 1000});
+     }},
+    {"cross_entropy_8192",
+     [] {
+       cross_entropy_of({512, 8192});
+     }},
+    {"layer_norm_1000",
+     [] {
+       const auto a = input<float>({512, 1000});
+       hd::Tensor y = hd::layer_norm(a, hd::axis<1>);
+     }},
+    {"layer_norm_8192",
+     [] {
+       const auto a = input<float>({64, 8192});
+       hd::Tensor y = hd::layer_norm(a, hd::axis<1>);
+     }},
+    {"layer_norm_weighted",
+     [] {
+       const auto a = input<float>({512, 1000});
+       const auto w = input<float>({1000}), b = input<float>({1000});
+       hd::Tensor y = hd::layer_norm(a, w, b);
+     }},
+    {"rms_norm_1000",
+     [] {
+       const auto a = input<float>({512, 1000});
+       hd::Tensor y = hd::rms_norm(a, hd::axis<1>);
+     }},
+    {"rms_norm_8192",
+     [] {
+       const auto a = input<float>({64, 8192});
+       hd::Tensor y = hd::rms_norm(a, hd::axis<1>);
+     }},
+    {"layer_norm_grad",
+     [] {
+       const auto a = input<float>({512, 1000}), dy = input<float>({512, 1000});
+       const auto w = input<float>({1000});
+       const auto gradients = hd::layer_norm_grad(dy, a, w);
+     }},
+    {"rms_norm_grad",
+     [] {
+       const auto a = input<float>({512, 1000}), dy = input<float>({512, 1000});
+       const auto w = input<float>({1000});
+       const auto gradients = hd::rms_norm_grad(dy, a, w);
+     }},
+    {"batch_norm",
+     [] {
+       const auto a = input<float>({16, 64, 32, 32});
+       const auto w = input<float>({64}), b = input<float>({64});
+       const auto mean = input<float>({64}), var = input<float>({64});
+       hd::Tensor y = hd::batch_norm(a, mean, var, w, b, true);
+     }},
+    {"batch_norm_grad",
+     [] {
+       const auto a = input<float>({16, 64, 32, 32}), dy = input<float>({16, 64, 32, 32});
+       const auto w = input<float>({64});
+       const auto gradients = hd::batch_norm_grad(dy, a, w);
      }},
     {"concat",
      [] {

@@ -52,6 +52,46 @@ const counted operations[] = {
        const auto b = input<float>({1000});
        hd::Tensor y = a + b;
      }},
+    {"map_bias_odd",
+     [] {
+       const auto a = input<float>({1024, 1001});
+       const auto b = input<float>({1001});
+       hd::Tensor y = a + b;
+     }},
+    {"map_column",
+     [] {
+       const auto a = input<float>({1024, 1000});
+       const auto b = input<float>({1024, 1});
+       hd::Tensor y = a + b;
+     }},
+    {"map_row",
+     [] {
+       const auto a = input<float>({1024, 1000});
+       const auto b = input<float>({1, 1000});
+       hd::Tensor y = a + b;
+     }},
+    {"map_channels",
+     [] {
+       const auto a = input<float>({16, 64, 32, 32});
+       const auto b = input<float>({64, 1, 1});
+       hd::Tensor y = a * b;
+     }},
+    {"map_transposed",
+     [] {
+       const auto a = input<float>({1024, 1000});
+       const auto b = input<float>({1000, 1024});
+       hd::Tensor y = a + b.transpose();
+     }},
+    {"map_gelu",
+     [] {
+       const auto a = input<float>({n});
+       hd::Tensor y = hd::gelu(a);
+     }},
+    {"dropout",
+     [] {
+       auto a = input<float>({n}), y = input<float>({n});
+       y = hd::dropout(hd::relu(a), 0.1);
+     }},
     {"sum_all",
      [] {
        const auto a = input<float>({n});

@@ -53,7 +53,7 @@ constexpr bool fits_one_kernel() {
   if constexpr (std::is_same_v<Device, Cuda> && is_map_v<Node> && !Node::has_producer) {
     using Binding = binding_t<Node, 0, spine::none>;
     return Binding::leaves <= max_kernel_operands &&
-           sizeof(on_cuda::map_arguments<typename Binding::form, T, Binding::leaves, Node::rank>) <=
+           on_cuda::map_parameter_bytes<typename Binding::form, T, Binding::leaves, Node::rank>() <=
                on_cuda::max_parameter_bytes;
   }
 #endif

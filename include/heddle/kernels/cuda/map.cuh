@@ -1,182 +1,36 @@
-// Elementwise on CUDA: one launch and one pass over memory, whatever the formula. Adjacent axes are collapsed on the
-// host. Where the innermost axis allows it, a thread reads and writes 16 bytes at a time; broadcast leaves have stride
-// 0. Other layouts go element by element. Bytes moved: each leaf once, the output once; the floor is those bytes over
-// the DRAM's rate.
+// Elementwise on CUDA: one launch and one pass over memory, whatever the formula. Axes are ordered by the output's
+// strides and adjacent ones collapsed on the host, which then chooses one of four kernels:
+//   map_flat   everything lies as the output does, without gaps: 16 bytes a thread and access
+//   map_rows   the innermost axis of every leaf is contiguous (or one element repeated): the same, row by row
+//   map_tiles  a leaf is contiguous along another axis than the output: it goes through shared memory
+//   map_rows with one element a thread: everything else
+// Bytes moved: each leaf once, the output once; the floor is those bytes over the DRAM's rate.
 #pragma once
 
-#include "heddle/kernels/cuda/form.cuh"
+#include "heddle/kernels/cuda/map_rows.cuh"
+#include "heddle/kernels/cuda/map_tiles.cuh"
 
 namespace heddle {
 inline namespace HEDDLE_BUILD {
 namespace on_cuda {
 
-inline constexpr int map_block = 256;
-
-/// What the map kernels receive. Row 0 of the strides is the output's.
-template <class Form, class Out, int Leaves, int Rank>
-struct map_arguments {
-  static constexpr int rows = Leaves + 1;
+/// The index space of a map: axes ordered by the output's strides, collapsed. Row 0 of the strides is the output's.
+template <int Leaves, int Rank>
+struct map_space {
   static constexpr int capacity = Rank > 0 ? Rank : 1;
-  Form form;
-  Out* out;
-  const void* data[static_cast<std::size_t>(Leaves > 0 ? Leaves : 1)];
   index_t size = 1;
   int rank = 0;
   index_t extent[static_cast<std::size_t>(capacity)] = {};
-  fast_divisor divisor[static_cast<std::size_t>(capacity)];  ///< of extents, the innermost in vectors
-  index_t stride[static_cast<std::size_t>(rows)][static_cast<std::size_t>(capacity)] = {};
+  index_t stride[static_cast<std::size_t>(Leaves + 1)][static_cast<std::size_t>(capacity)] = {};
+
+  index_t inner(int r) const { return rank == 0 ? 0 : stride[r][rank - 1]; }
 };
-
-template <class Form, class Slots>
-struct leaf_sizes;
-template <class Form, int... S>
-struct leaf_sizes<Form, std::integer_sequence<int, S...>> {
-  static constexpr int smallest(int with) {
-    ((with = static_cast<int>(sizeof(typename leaf_type<S, Form>::type)) < with
-                 ? static_cast<int>(sizeof(typename leaf_type<S, Form>::type))
-                 : with),
-     ...);
-    return with;
-  }
-  static constexpr int greatest(int with) {
-    ((with = static_cast<int>(sizeof(typename leaf_type<S, Form>::type)) > with
-                 ? static_cast<int>(sizeof(typename leaf_type<S, Form>::type))
-                 : with),
-     ...);
-    return with;
-  }
-};
-
-/// Elements a thread takes at once: 16 bytes of the smallest type, at most 64 of the greatest.
-template <class Form, class Out, int Leaves>
-constexpr int vector_lanes() {
-  using sizes = leaf_sizes<Form, std::make_integer_sequence<int, Leaves>>;
-  constexpr int most = 16 / sizes::smallest(sizeof(Out));
-  constexpr int bound = 64 / sizes::greatest(sizeof(Out));
-  return most < bound ? most : bound;
-}
-
-/// V elements as memory moves them: in pieces of 16 bytes, or what there is.
-template <class T, int V>
-struct alignas((sizeof(T) * V < 16) ? sizeof(T) * V : 16) vector_of {
-  T lane[V];
-};
-
-template <int V, class T>
-__device__ __forceinline__ void load_vector(register_lanes<T, V>& to, const void* data, index_t offset,
-                                            index_t inner_stride, int valid) {
-  if constexpr (std::is_same_v<T, element_number>) {
-    // Neighbours begin at a multiple of V, and said like this the compiler knows it: random maps then compute the
-    // generator's words once for all of a group.
-    const index_t first = number_at(data, offset);
-#pragma unroll
-    for (int j = 0; j < V; ++j) to.lane[j].value = inner_stride == 0 ? first : (first & ~index_t{V - 1}) | j;
-    return;
-  }
-  const T* const from = static_cast<const T*>(data) + offset;
-  if (inner_stride == 0) {
-    const T value = *from;
-#pragma unroll
-    for (int j = 0; j < V; ++j) to.lane[j] = value;
-  } else if (valid == V) {
-    const auto vector = *reinterpret_cast<const vector_of<T, V>*>(from);
-#pragma unroll
-    for (int j = 0; j < V; ++j) to.lane[j] = vector.lane[j];
-  } else {
-#pragma unroll
-    for (int j = 0; j < V; ++j) to.lane[j] = from[j < valid ? j : 0];
-  }
-}
-
-template <class Form, int V, class Registers, class Arguments, int... S>
-__device__ __forceinline__ void load_vectors(Registers& registers, const Arguments& arguments, const index_t* offset,
-                                             int valid, std::integer_sequence<int, S...>) {
-  (load_vector<V>(slot<S>(registers), arguments.data[S], offset[S + 1],
-                  arguments.rank > 0 ? arguments.stride[S + 1][arguments.rank - 1] : 0, valid),
-   ...);
-}
-
-/// A thread computes V neighbours along the innermost axis, whose extent is a multiple of V unless it is the only axis.
-template <class Form, class Out, int Leaves, int Rank, int V>
-__global__ void __launch_bounds__(map_block)
-    map_vectors(const __grid_constant__ map_arguments<Form, Out, Leaves, Rank> arguments, std::uint32_t vectors) {
-  constexpr int rows = Leaves + 1;
-  const std::uint32_t vector = blockIdx.x * static_cast<std::uint32_t>(map_block) + threadIdx.x;
-  if (vector >= vectors) return;
-  index_t offset[rows] = {};
-  int valid = V;
-  if (arguments.rank <= 1) {
-    const index_t first = static_cast<index_t>(vector) * V;
-#pragma unroll
-    for (int r = 0; r < rows; ++r) offset[r] = arguments.stride[r][0] == 0 ? 0 : first;
-    if (arguments.size - first < V) valid = static_cast<int>(arguments.size - first);
-  } else {
-    std::uint32_t rest = vector;
-#pragma unroll
-    for (int a = Rank - 1; a >= 0; --a) {
-      if (a >= arguments.rank) continue;
-      std::uint32_t coordinate = rest;
-      if (a > 0) {
-        const std::uint32_t quotient = arguments.divisor[a].divide(rest);
-        coordinate = rest - quotient * arguments.divisor[a].divisor;
-        rest = quotient;
-      }
-      const std::uint32_t steps = a == arguments.rank - 1 ? coordinate * V : coordinate;
-#pragma unroll
-      for (int r = 0; r < rows; ++r) offset[r] += static_cast<index_t>(steps) * arguments.stride[r][a];
-    }
-  }
-  registers_t<Form, Leaves, V> registers;
-  load_vectors<Form, V>(registers, arguments, offset, valid, std::make_integer_sequence<int, Leaves>{});
-  vector_of<Out, V> result;
-#pragma unroll
-  for (int j = 0; j < V; ++j) result.lane[j] = cast_element<Out>(lane_value<Form>::at(arguments.form, registers, 0, j));
-  Out* const to = arguments.out + offset[0];
-  if (valid == V) {
-    *reinterpret_cast<vector_of<Out, V>*>(to) = result;
-  } else {
-#pragma unroll
-    for (int j = 0; j < V; ++j)
-      if (j < valid) to[j] = result.lane[j];
-  }
-}
-
-/// A thread computes one element, whatever the strides; Index is 32 bits wide where the size fits fast division. No
-/// loop over elements: the compiler's time to reduce its addresses would double with every leaf.
-template <class Form, class Out, int Leaves, int Rank, class Index>
-__global__ void __launch_bounds__(map_block)
-    map_elements(const __grid_constant__ map_arguments<Form, Out, Leaves, Rank> arguments) {
-  constexpr int rows = Leaves + 1;
-  const Index element = static_cast<Index>(blockIdx.x) * map_block + threadIdx.x;
-  if (element >= static_cast<Index>(arguments.size)) return;
-  index_t offset[rows] = {};
-  Index rest = element;
-#pragma unroll
-  for (int a = Rank - 1; a >= 0; --a) {
-    if (a >= arguments.rank) continue;
-    Index coordinate = rest;
-    if (a > 0) {
-      Index quotient;
-      if constexpr (sizeof(Index) == 4)
-        quotient = arguments.divisor[a].divide(rest);
-      else
-        quotient = rest / static_cast<Index>(arguments.extent[a]);
-      coordinate = rest - quotient * static_cast<Index>(arguments.extent[a]);
-      rest = quotient;
-    }
-#pragma unroll
-    for (int r = 0; r < rows; ++r) offset[r] += static_cast<index_t>(coordinate) * arguments.stride[r][a];
-  }
-  registers_t<Form, Leaves, 1> registers;
-  load_element<Form>(registers, arguments.data, offset + 1, std::make_integer_sequence<int, Leaves>{});
-  arguments.out[offset[0]] = cast_element<Out>(lane_value<Form>::at(arguments.form, registers, 0, 0));
-}
 
 /// Whether a row can be read V elements at a time: one step along the innermost axis (or none), all else a multiple of
 /// V.
 template <int V, class T>
 bool reads_vectors(const void* data, const index_t* stride, int rank) {
-  constexpr std::uintptr_t alignment = std::is_same_v<T, element_number> ? sizeof(T) * V : alignof(vector_of<T, V>);
+  constexpr std::uintptr_t alignment = is_number_v<T> ? sizeof(T) * V : alignof(vector_of<T, V>);
   if (rank == 0) return true;
   if (stride[rank - 1] == 0) return true;
   if (stride[rank - 1] != 1 || reinterpret_cast<std::uintptr_t>(data) % alignment != 0) return false;
@@ -185,58 +39,187 @@ bool reads_vectors(const void* data, const index_t* stride, int rank) {
   return true;
 }
 
-template <class Form, int V, class Arguments, int... S>
-bool all_read_vectors(const Arguments& arguments, std::integer_sequence<int, S...>) {
-  return (
-      reads_vectors<V, typename leaf_type<S, Form>::type>(arguments.data[S], arguments.stride[S + 1], arguments.rank) &&
-      ...);
+template <class Form, int V, class Space, int... S>
+bool all_read_vectors([[maybe_unused]] const Space& space, [[maybe_unused]] const void* const* data,
+                      std::integer_sequence<int, S...>) {
+  return (reads_vectors<V, typename leaf_type<S, Form>::type>(data[S], space.stride[S + 1], space.rank) && ...);
+}
+
+/// Threads side by side along the columns, as a power of 2: few of them idle.
+inline unsigned lanes_along(index_t columns) {
+  unsigned best = 0;
+  double most = 0;
+  for (unsigned log2 = 0; (1 << log2) <= map_block; ++log2) {
+    const index_t lanes = index_t{1} << log2;
+    const index_t taken = (columns + lanes - 1) / lanes * lanes;
+    const double used = static_cast<double>(columns) / static_cast<double>(taken);
+    if (lanes > 2 * columns && log2 > 0) break;
+    // Wide rows of threads first, as long as they are about as well used: neighbours read neighbours.
+    if (used >= (log2 <= 5 ? 0.6 : 0.9) * most) best = log2;
+    most = used > most ? used : most;
+  }
+  return best;
+}
+
+template <class Form, class Out, int Leaves, int Rank, int V>
+void launch_rows(const bound_formula<Form, Out, Leaves, Rank>& bound, const map_space<Leaves, Rank>& space,
+                 const launch_context& context) {
+  map_arguments<Form, Out, Leaves, Rank> arguments{.form = bound.form, .out = bound.out, .data = {}, .outer = {}};
+  static_assert(sizeof(arguments) <= max_parameter_bytes, "this formula is too large for one kernel");
+  for (int r = 0; r < Leaves; ++r) arguments.data[r] = bound.table.data[r];
+  const int outer_rank = space.rank > 1 ? space.rank - 1 : 0;
+  if (space.rank > 0) arguments.columns = space.extent[space.rank - 1];
+  arguments.rows = space.size / arguments.columns;
+  arguments.outer.rank = outer_rank;
+  arguments.outer.small = arguments.rows <= fast_division_limit;
+  for (int r = 0; r <= Leaves; ++r) {
+    const int place = r == 0 ? Leaves : r - 1;
+    arguments.step[place] = space.inner(r);
+    for (int a = 0; a < outer_rank; ++a) arguments.outer.stride[a][place] = space.stride[r][a];
+  }
+  for (int a = 0; a < outer_rank; ++a) {
+    arguments.outer.extent[a] = space.extent[a];
+    if (arguments.outer.small) arguments.outer.divisor[a] = fast_divisor(static_cast<std::uint32_t>(space.extent[a]));
+  }
+  // A thread's vectors lie below each other, or side by side where each row has to be found by division.
+  const index_t vectors = (arguments.columns + V - 1) / V;
+  const bool downwards = outer_rank == 1 || (outer_rank > 1 && vectors < 2 * row_unroll);
+  const index_t runs = downwards ? vectors : (vectors + row_unroll - 1) / row_unroll;
+  arguments.log2_lanes = lanes_along(runs);
+  const unsigned lanes = 1U << arguments.log2_lanes;
+  const unsigned height = static_cast<unsigned>(map_block) >> arguments.log2_lanes;
+  arguments.lane_mask = lanes - 1;
+  arguments.next_row = downwards ? height : 0;
+  arguments.next_column = downwards ? 0 : lanes * V;
+  arguments.block_rows = downwards ? height * row_unroll : height;
+  arguments.block_columns = downwards ? lanes * V : lanes * V * row_unroll;
+  arguments.whole_columns = arguments.columns - V + 1 - (row_unroll - 1) * static_cast<index_t>(arguments.next_column);
+  // Below each other is a step that is always the same only along a single axis.
+  if (!downwards || outer_rank == 1)
+    arguments.whole_rows = arguments.rows - (row_unroll - 1) * static_cast<index_t>(arguments.next_row);
+  for (int r = 0; r <= Leaves; ++r)
+    arguments.jump[r] = downwards ? static_cast<index_t>(height) * arguments.outer.stride[0][r]
+                                  : static_cast<index_t>(lanes * V) * arguments.step[r];
+  const index_t across = (runs + lanes - 1) / lanes;
+  const dim3 grid(grid_for(arguments.rows, arguments.block_rows), grid_for(across, 1, grid_edge),
+                  grid_for(across, grid_edge));
+  launch(map_rows<Form, Out, Leaves, Rank, V>, grid, map_block, 0, context, arguments);
+}
+
+/// The axis that goes through shared memory, or -1: some leaf is contiguous along it and not along the columns.
+template <class Form, int Leaves, int Rank, int... S>
+int tiled_axis([[maybe_unused]] const map_space<Leaves, Rank>& space, std::integer_sequence<int, S...>) {
+  constexpr index_t least = 8;  // of both extents
+  if (space.rank < 2 || space.inner(0) != 1 || space.extent[space.rank - 1] < least) return -1;
+  int chosen = -1;
+  const auto look_at = [&](bool is_number, int r) {
+    const index_t step = space.inner(r);
+    if (is_number || chosen >= 0 || step == 0 || step == 1) return;
+    for (int a = 0; a < space.rank - 1; ++a)
+      if (space.stride[r][a] == 1 && space.extent[a] >= least) chosen = a;
+  };
+  (look_at(is_number_v<typename leaf_type<S, Form>::type>, S + 1), ...);
+  return chosen;
+}
+
+template <class Form, class Out, int Leaves, int Rank, int... S>
+bool launch_tiles(const bound_formula<Form, Out, Leaves, Rank>& bound, const map_space<Leaves, Rank>& space,
+                  const launch_context& context, std::integer_sequence<int, S...> slots) {
+  const int axis = tiled_axis<Form>(space, slots);
+  if (axis < 0) return false;
+  tile_arguments<Form, Out, Leaves, Rank> arguments{.form = bound.form, .out = bound.out, .data = {}, .batch = {}};
+  static_assert(sizeof(arguments) <= max_parameter_bytes, "this formula is too large for one kernel");
+  std::size_t shared = 0;
+  const auto stage = [&](bool is_number, std::size_t bytes, int s) {
+    arguments.data[s] = bound.table.data[s];
+    arguments.staged[s] = -1;
+    if (is_number || space.stride[s + 1][axis] != 1 || space.inner(s + 1) == 0 || space.inner(s + 1) == 1) return;
+    arguments.staged[s] = static_cast<int>(shared);
+    shared += (tile_edge * tile_pitch * bytes + 15) / 16 * 16;
+  };
+  (stage(is_number_v<typename leaf_type<S, Form>::type>, sizeof(typename leaf_type<S, Form>::type), S), ...);
+  if (shared > shared_memory_by_default) return false;
+  arguments.rows = space.extent[axis];
+  arguments.columns = space.extent[space.rank - 1];
+  const index_t row_tiles = (arguments.rows + tile_edge - 1) / tile_edge;
+  const index_t column_tiles = (arguments.columns + tile_edge - 1) / tile_edge;
+  const index_t batches = space.size / (arguments.rows * arguments.columns);
+  arguments.batch.small = batches <= fast_division_limit;
+  for (int a = 0; a < space.rank - 1; ++a) {
+    if (a == axis) continue;
+    const int to = arguments.batch.rank++;
+    arguments.batch.extent[to] = space.extent[a];
+    if (arguments.batch.small) arguments.batch.divisor[to] = fast_divisor(static_cast<std::uint32_t>(space.extent[a]));
+    for (int r = 0; r <= Leaves; ++r) arguments.batch.stride[to][r == 0 ? Leaves : r - 1] = space.stride[r][a];
+  }
+  for (int r = 0; r <= Leaves; ++r) {
+    arguments.row_step[r == 0 ? Leaves : r - 1] = space.stride[r][axis];
+    arguments.column_step[r == 0 ? Leaves : r - 1] = space.inner(r);
+  }
+  const index_t blocks = batches * row_tiles * column_tiles;
+  if (blocks > max_grid_x) return false;
+  arguments.row_tiles = fast_divisor(static_cast<std::uint32_t>(row_tiles));
+  arguments.column_tiles = fast_divisor(static_cast<std::uint32_t>(column_tiles));
+  launch(map_tiles<Form, Out, Leaves, Rank>, dim3(static_cast<unsigned>(blocks)), map_block, shared, context,
+         arguments);
+  return true;
+}
+
+template <class Form, class Out, int Leaves, int V>
+void launch_flat(const Form& form, Out* out, const void* const* data, index_t size, const launch_context& context) {
+  flat_arguments<Form, Out, Leaves> arguments{.form = form, .out = out, .data = {}, .size = size, .tiles = 0};
+  for (int r = 0; r < Leaves; ++r) arguments.data[r] = data[r];
+  constexpr index_t tile = index_t{flat_block} * flat_unroll * V;
+  arguments.tiles = static_cast<std::uint32_t>(size / tile);
+  const index_t tiles = size / tile + (size % tile != 0);
+  // Many tiles are taken by the blocks that are resident, a few by a block each.
+  unsigned grid = resident_grid<map_flat<Form, Out, Leaves, V>>(tiles, flat_block, 0, context);
+  if (tiles < 8 * static_cast<index_t>(grid)) grid = grid_for(tiles, 1);
+  launch(map_flat<Form, Out, Leaves, V>, grid, flat_block, 0, context, arguments);
 }
 
 /// Computes a bound formula of maps into its output: one launch. AnyLayout: only the slower kernel that takes every
 /// layout and size is compiled.
 template <bool AnyLayout = false, class Form, class Out, int Leaves, int Rank>
 void map(const bound_formula<Form, Out, Leaves, Rank>& bound, const launch_context& context) {
-  using Arguments = map_arguments<Form, Out, Leaves, Rank>;
-  static_assert(std::is_trivially_copyable_v<Arguments>, "a functor in a formula must be trivially copyable");
-  static_assert(sizeof(Arguments) <= max_parameter_bytes, "this formula is too large for one kernel");
+  static_assert(std::is_trivially_copyable_v<Form>, "a functor in a formula must be trivially copyable");
   constexpr int V = vector_lanes<Form, Out, Leaves>();
-
-  Arguments arguments{.form = bound.form, .out = bound.out};
-  for (int r = 0; r < Leaves; ++r) arguments.data[r] = bound.table.data[r];
+  constexpr auto slots = std::make_integer_sequence<int, Leaves>{};
+  map_space<Leaves, Rank> space;
   if constexpr (Rank > 0) {
     for (int i = 0; i < Rank; ++i) {
-      arguments.extent[i] = bound.shape[i];
-      arguments.size *= bound.shape[i];
-      arguments.stride[0][i] = bound.out_stride[i];
-      for (int r = 0; r < Leaves; ++r) arguments.stride[r + 1][i] = bound.table.stride[r][i];
+      space.extent[i] = bound.shape[i];
+      space.size *= bound.shape[i];
+      space.stride[0][i] = bound.out_stride[i];
+      for (int r = 0; r < Leaves; ++r) space.stride[r + 1][i] = bound.table.stride[r][i];
     }
-    arguments.rank =
-        collapse_axes(Rank, arguments.extent, &arguments.stride[0][0], Leaves + 1, Arguments::capacity, true);
+    space.rank = collapse_axes(Rank, space.extent, &space.stride[0][0], Leaves + 1, space.capacity, true);
   }
-  if (arguments.size == 0) return;
-
-  const int rank = arguments.rank;
+  if (space.size == 0) return;
   if constexpr (!AnyLayout) {
-    const index_t vectors = (arguments.size + V - 1) / V;
-    const bool by_vectors = (rank == 0 || arguments.stride[0][rank - 1] == 1) &&
-                            (rank <= 1 || arguments.extent[rank - 1] % V == 0) && vectors <= fast_division_limit &&
-                            reads_vectors<V, Out>(arguments.out, arguments.stride[0], rank) &&
-                            all_read_vectors<Form, V>(arguments, std::make_integer_sequence<int, Leaves>{});
-    if (by_vectors || arguments.size <= fast_division_limit) {
-      for (int a = 1; a < rank; ++a) {
-        const index_t extent = by_vectors && a == rank - 1 ? arguments.extent[a] / V : arguments.extent[a];
-        arguments.divisor[a] = fast_divisor(static_cast<std::uint32_t>(extent));
-      }
+    const bool by_vectors = (space.rank == 0 || space.inner(0) == 1) &&
+                            reads_vectors<V, Out>(bound.out, space.stride[0], space.rank) &&
+                            all_read_vectors<Form, V>(space, bound.table.data, slots);
+    if (by_vectors) {
+      bool flat = space.rank == 1 && space.size / V < INT64_C(0x40000000000);  // tiles are counted in 32 bits
+      for (int r = 0; r <= Leaves; ++r) flat = flat && space.inner(r) == 1;
+      if (flat) return launch_flat<Form, Out, Leaves, V>(bound.form, bound.out, bound.table.data, space.size, context);
+      // (One operand of one axis is hardly ever broadcast: no kernel of its own for that.)
+      if constexpr (Leaves != 1 || Rank > 1) return launch_rows<Form, Out, Leaves, Rank, V>(bound, space, context);
     }
-    if (by_vectors)
-      return launch(map_vectors<Form, Out, Leaves, Rank, V>, grid_for(vectors, map_block), map_block, 0, context,
-                    arguments, static_cast<std::uint32_t>(vectors));
-    if (arguments.size <= fast_division_limit)
-      return launch(map_elements<Form, Out, Leaves, Rank, std::uint32_t>, grid_for(arguments.size, map_block),
-                    map_block, 0, context, arguments);
+    if constexpr (Leaves > 0 && Rank > 1) {
+      if (launch_tiles(bound, space, context, slots)) return;
+    }
   }
-  launch(map_elements<Form, Out, Leaves, Rank, std::uint64_t>, grid_for(arguments.size, map_block), map_block, 0,
-         context, arguments);
+  launch_rows<Form, Out, Leaves, Rank, 1>(bound, space, context);
+}
+
+/// The bytes that the largest of the kernels' parameters take.
+template <class Form, class Out, int Leaves, int Rank>
+constexpr std::size_t map_parameter_bytes() {
+  constexpr std::size_t rows = sizeof(map_arguments<Form, Out, Leaves, Rank>);
+  constexpr std::size_t tiles = sizeof(tile_arguments<Form, Out, Leaves, Rank>);
+  return rows > tiles ? rows : tiles;
 }
 
 }  // namespace on_cuda

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "heddle/kernels/cuda/form.cuh"
-#include "heddle/kernels/cuda/map.cuh"
+#include "heddle/kernels/cuda/vectors.cuh"
 
 namespace heddle {
 inline namespace HEDDLE_BUILD {

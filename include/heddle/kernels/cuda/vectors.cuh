@@ -1,0 +1,88 @@
+// Several neighbouring elements of a formula at once, as memory moves them: 16 bytes a thread and access.
+#pragma once
+
+#include "heddle/kernels/cuda/form.cuh"
+
+namespace heddle {
+inline namespace HEDDLE_BUILD {
+namespace on_cuda {
+
+template <class Form, class Slots>
+struct leaf_sizes;
+template <class Form, int... S>
+struct leaf_sizes<Form, std::integer_sequence<int, S...>> {
+  static constexpr int smallest(int with) {
+    ((with = static_cast<int>(sizeof(typename leaf_type<S, Form>::type)) < with
+                 ? static_cast<int>(sizeof(typename leaf_type<S, Form>::type))
+                 : with),
+     ...);
+    return with;
+  }
+  static constexpr int greatest(int with) {
+    ((with = static_cast<int>(sizeof(typename leaf_type<S, Form>::type)) > with
+                 ? static_cast<int>(sizeof(typename leaf_type<S, Form>::type))
+                 : with),
+     ...);
+    return with;
+  }
+};
+
+/// Elements a thread takes at once: 16 bytes of the smallest type, at most 64 of the greatest.
+template <class Form, class Out, int Leaves>
+constexpr int vector_lanes() {
+  using sizes = leaf_sizes<Form, std::make_integer_sequence<int, Leaves>>;
+  constexpr int most = 16 / sizes::smallest(sizeof(Out));
+  constexpr int bound = 64 / sizes::greatest(sizeof(Out));
+  return most < bound ? most : bound;
+}
+
+/// V elements as memory moves them: in pieces of 16 bytes, or what there is.
+template <class T, int V>
+struct alignas((sizeof(T) * V < 16) ? sizeof(T) * V : 16) vector_of {
+  T lane[V];
+};
+
+template <int V, class T>
+__device__ __forceinline__ void load_vector(register_lanes<T, V>& to, const void* data, index_t offset,
+                                            index_t inner_stride, int valid) {
+  if constexpr (std::is_same_v<T, element_number>) {
+    // Neighbours begin at a multiple of V, and said like this the compiler knows it: random maps then compute the
+    // generator's words once for all of a group.
+    const index_t first = number_at(data, offset);
+#pragma unroll
+    for (int j = 0; j < V; ++j) to.lane[j].value = inner_stride == 0 ? first : (first & ~index_t{V - 1}) | j;
+    return;
+  }
+  const T* const from = static_cast<const T*>(data) + offset;
+  if (inner_stride == 0) {
+    const T value = *from;
+#pragma unroll
+    for (int j = 0; j < V; ++j) to.lane[j] = value;
+  } else if (valid == V) {
+    const auto vector = *reinterpret_cast<const vector_of<T, V>*>(from);
+#pragma unroll
+    for (int j = 0; j < V; ++j) to.lane[j] = vector.lane[j];
+  } else {
+#pragma unroll
+    for (int j = 0; j < V; ++j) to.lane[j] = from[j < valid ? j : 0];
+  }
+}
+
+template <class T>
+inline constexpr bool is_number_v = std::is_same_v<T, element_number>;
+
+template <class Out, int V, class Form>
+__device__ __forceinline__ vector_of<Out, V> vector_value(const Form& form, const auto& registers) {
+  vector_of<Out, V> result;
+#pragma unroll
+  for (int j = 0; j < V; ++j) result.lane[j] = cast_element<Out>(lane_value<Form>::at(form, registers, 0, j));
+  return result;
+}
+template <int V, class Form, class Out>
+__device__ __forceinline__ void store_value(const Form& form, const auto& registers, Out* out) {
+  *reinterpret_cast<vector_of<Out, V>*>(out) = vector_value<Out, V>(form, registers);
+}
+
+}  // namespace on_cuda
+}  // namespace HEDDLE_BUILD
+}  // namespace heddle

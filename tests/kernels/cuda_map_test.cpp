@@ -81,7 +81,7 @@ TYPED_TEST(CudaMapSizes, around_those_of_vectors_and_blocks) {
 
 TEST(CudaMap, few_blocks_take_many_tiles) {
   using Form = hd::map_form<hd::add_function, float, float, hd::leaf_form<float, 0>, hd::leaf_form<float, 1>>;
-  const std::int64_t tile = hd::on_cuda::flat_block * hd::on_cuda::flat_unroll * 4;
+  const std::int64_t tile = hd::on_cuda::flat_block * hd::on_cuda::flat_unroll<Form, 2, 4> * 4;
   for (const std::int64_t size : {tile * 7, tile * 8 + 5, tile * 9 - 1}) {
     const auto left = exact_operand<float, 1>({size}, Layout::contiguous, 1);
     const auto right = exact_operand<float, 1>({size}, Layout::contiguous, 2);

@@ -81,22 +81,23 @@ void launch_rows(const bound_formula<Form, Out, Leaves, Rank>& bound, const map_
     arguments.outer.extent[a] = space.extent[a];
     if (arguments.outer.small) arguments.outer.divisor[a] = fast_divisor(static_cast<std::uint32_t>(space.extent[a]));
   }
+  constexpr int unroll = row_unroll<Form, Leaves, V>;
   // A thread's vectors lie below each other, or side by side where each row has to be found by division.
   const index_t vectors = (arguments.columns + V - 1) / V;
-  const bool downwards = outer_rank == 1 || (outer_rank > 1 && vectors < 2 * row_unroll);
-  const index_t runs = downwards ? vectors : (vectors + row_unroll - 1) / row_unroll;
+  const bool downwards = outer_rank == 1 || (outer_rank > 1 && vectors < 2 * unroll);
+  const index_t runs = downwards ? vectors : (vectors + unroll - 1) / unroll;
   arguments.log2_lanes = lanes_along(runs);
   const unsigned lanes = 1U << arguments.log2_lanes;
   const unsigned height = static_cast<unsigned>(map_block) >> arguments.log2_lanes;
   arguments.lane_mask = lanes - 1;
   arguments.next_row = downwards ? height : 0;
   arguments.next_column = downwards ? 0 : lanes * V;
-  arguments.block_rows = downwards ? height * row_unroll : height;
-  arguments.block_columns = downwards ? lanes * V : lanes * V * row_unroll;
-  arguments.whole_columns = arguments.columns - V + 1 - (row_unroll - 1) * static_cast<index_t>(arguments.next_column);
+  arguments.block_rows = downwards ? height * unroll : height;
+  arguments.block_columns = downwards ? lanes * V : lanes * V * unroll;
+  arguments.whole_columns = arguments.columns - V + 1 - (unroll - 1) * static_cast<index_t>(arguments.next_column);
   // Below each other is a step that is always the same only along a single axis.
   if (!downwards || outer_rank == 1)
-    arguments.whole_rows = arguments.rows - (row_unroll - 1) * static_cast<index_t>(arguments.next_row);
+    arguments.whole_rows = arguments.rows - (unroll - 1) * static_cast<index_t>(arguments.next_row);
   for (int r = 0; r <= Leaves; ++r)
     arguments.jump[r] = downwards ? static_cast<index_t>(height) * arguments.outer.stride[0][r]
                                   : static_cast<index_t>(lanes * V) * arguments.step[r];
@@ -169,7 +170,7 @@ template <class Form, class Out, int Leaves, int V>
 void launch_flat(const Form& form, Out* out, const void* const* data, index_t size, const launch_context& context) {
   flat_arguments<Form, Out, Leaves> arguments{.form = form, .out = out, .data = {}, .size = size, .tiles = 0};
   for (int r = 0; r < Leaves; ++r) arguments.data[r] = data[r];
-  constexpr index_t tile = index_t{flat_block} * flat_unroll * V;
+  constexpr index_t tile = index_t{flat_block} * flat_unroll<Form, Leaves, V> * V;
   arguments.tiles = static_cast<std::uint32_t>(size / tile);
   const index_t tiles = size / tile + (size % tile != 0);
   // Many tiles are taken by the blocks that are resident, a few by a block each.

@@ -23,8 +23,8 @@ struct flat_arguments {
 };
 
 inline constexpr int flat_block = 128;
-/// Vectors that a thread has under way at once.
-inline constexpr int flat_unroll = 2;
+template <class Form, int Leaves, int V>
+inline constexpr int flat_unroll = vectors_under_way<Form, Leaves, V>(2);
 
 template <int V, class Registers, class Arguments, int... S>
 __device__ __forceinline__ void load_flat(Registers& registers, const Arguments& arguments, index_t element,
@@ -36,16 +36,17 @@ template <class Form, class Out, int Leaves, int V>
 __global__ void __launch_bounds__(flat_block)
     map_flat(const __grid_constant__ flat_arguments<Form, Out, Leaves> arguments) {
   constexpr auto slots = std::make_integer_sequence<int, Leaves>{};
-  constexpr unsigned vectors = flat_block * flat_unroll;
+  constexpr int unroll = flat_unroll<Form, Leaves, V>;
+  constexpr unsigned vectors = flat_block * unroll;
   unsigned tile = blockIdx.x;
 #pragma unroll 1
   for (; tile < arguments.tiles; tile += gridDim.x) {
     const index_t first = static_cast<index_t>((std::uint64_t{tile} * vectors + threadIdx.x) * V);
-    registers_t<Form, Leaves, V> registers[flat_unroll];
+    registers_t<Form, Leaves, V> registers[unroll];
 #pragma unroll
-    for (int u = 0; u < flat_unroll; ++u) load_flat<V>(registers[u], arguments, first + u * (flat_block * V), slots);
+    for (int u = 0; u < unroll; ++u) load_flat<V>(registers[u], arguments, first + u * (flat_block * V), slots);
 #pragma unroll
-    for (int u = 0; u < flat_unroll; ++u)
+    for (int u = 0; u < unroll; ++u)
       store_value<V>(arguments.form, registers[u], arguments.out + (first + u * (flat_block * V)));
   }
   // What is less than a tile is the block's whose turn it would be.
@@ -88,27 +89,27 @@ struct map_arguments {
   index_t whole_rows = 0, whole_columns = 0;   ///< whoever begins below these has all of his vectors
 };
 
-/// Vectors that a thread has under way at once.
-inline constexpr int row_unroll = 4;
+template <class Form, int Leaves, int V>
+inline constexpr int row_unroll = vectors_under_way<Form, Leaves, V>(4);
 /// The greatest extent of a grid in y and z.
 inline constexpr unsigned grid_edge = 65535;
 
 /// A thread's vectors of a leaf; where all of them are one, it is loaded once.
-template <class T, int V>
-__device__ __forceinline__ void load_jumped(register_lanes<T, V> (&registers)[row_unroll], const void* data,
-                                            index_t offset, index_t jump, index_t step) {
+template <int Unroll, class T, int V>
+__device__ __forceinline__ void load_jumped(register_lanes<T, V> (&registers)[Unroll], const void* data, index_t offset,
+                                            index_t jump, index_t step) {
   if (V > 1 && step == 0) {
 #pragma unroll
-    for (int u = 0; u < row_unroll; ++u, offset += jump) load_vector<V>(registers[u], data, offset, 0, V);
+    for (int u = 0; u < Unroll; ++u, offset += jump) load_vector<V>(registers[u], data, offset, 0, V);
   } else if (jump == 0) {
     // Nothing, but it keeps the compiler from loading the first vector for both cases and copying it for both.
     asm volatile("");
     load_vector<V>(registers[0], data, offset, V == 1 ? 0 : 1, V);
 #pragma unroll
-    for (int u = 1; u < row_unroll; ++u) registers[u] = registers[0];
+    for (int u = 1; u < Unroll; ++u) registers[u] = registers[0];
   } else {
 #pragma unroll
-    for (int u = 0; u < row_unroll; ++u, offset += jump) load_vector<V>(registers[u], data, offset, V == 1 ? 0 : 1, V);
+    for (int u = 0; u < Unroll; ++u, offset += jump) load_vector<V>(registers[u], data, offset, V == 1 ? 0 : 1, V);
   }
 }
 
@@ -119,7 +120,7 @@ template <class Form, int V, int... S>
 struct jumped_registers<Form, V, std::integer_sequence<int, S...>> {
   template <class T>
   struct several {
-    register_lanes<T, V> at[row_unroll];
+    register_lanes<T, V> at[row_unroll<Form, static_cast<int>(sizeof...(S)), V>];
   };
   pack<several<typename leaf_type<S, Form>::type>...> leaves;
 
@@ -143,6 +144,7 @@ template <class Form, class Out, int Leaves, int Rank, int V>
 __global__ void __launch_bounds__(map_block)
     map_rows(const __grid_constant__ map_arguments<Form, Out, Leaves, Rank> arguments) {
   constexpr int places = Leaves + 1;
+  constexpr int unroll = row_unroll<Form, Leaves, V>;
   constexpr auto slots = std::make_integer_sequence<int, Leaves>{};
   const index_t row =
       static_cast<index_t>(std::uint64_t{blockIdx.x} * arguments.block_rows + (threadIdx.x >> arguments.log2_lanes));
@@ -164,14 +166,14 @@ __global__ void __launch_bounds__(map_block)
     registers.load(arguments, offset);
     Out* out = arguments.out + offset[Leaves];
 #pragma unroll
-    for (int u = 0; u < row_unroll; ++u) {
+    for (int u = 0; u < unroll; ++u) {
       store_value<V>(arguments.form, registers.vector(u), out);
       out += arguments.jump[Leaves];
     }
     return;
   }
 #pragma unroll 1
-  for (unsigned u = 0; u < row_unroll; ++u) {
+  for (unsigned u = 0; u < unroll; ++u) {
     const index_t own_row = row + static_cast<index_t>(u * arguments.next_row);
     const index_t own_column = column + static_cast<index_t>(u * arguments.next_column);
     if (own_row >= arguments.rows || own_column >= arguments.columns) break;

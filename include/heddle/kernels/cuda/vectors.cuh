@@ -18,6 +18,7 @@ struct leaf_sizes<Form, std::integer_sequence<int, S...>> {
      ...);
     return with;
   }
+  static constexpr int sum() { return (0 + ... + static_cast<int>(sizeof(typename leaf_type<S, Form>::type))); }
   static constexpr int greatest(int with) {
     ((with = static_cast<int>(sizeof(typename leaf_type<S, Form>::type)) > with
                  ? static_cast<int>(sizeof(typename leaf_type<S, Form>::type))
@@ -34,6 +35,16 @@ constexpr int vector_lanes() {
   constexpr int most = 16 / sizes::smallest(sizeof(Out));
   constexpr int bound = 64 / sizes::greatest(sizeof(Out));
   return most < bound ? most : bound;
+}
+
+/// How many vectors of V elements a thread best has under way at once, `most` at most: what all leaves take of them
+/// must fit in registers.
+template <class Form, int Leaves, int V>
+constexpr int vectors_under_way(int most) {
+  constexpr int budget = 256;  // bytes
+  const int bytes = leaf_sizes<Form, std::make_integer_sequence<int, Leaves>>::sum() * V;
+  while (most > 1 && most * bytes > budget) most /= 2;
+  return most;
 }
 
 /// V elements as memory moves them: in pieces of 16 bytes, or what there is.

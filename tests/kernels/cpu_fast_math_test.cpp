@@ -22,6 +22,10 @@ struct Tanh {
   HEDDLE_ALWAYS_INLINE float operator()(float x) const { return heddle::on_cpu::tanh_f32(x); }
   static long double exact(long double x) { return std::tanh(x); }
 };
+struct Erf {
+  HEDDLE_ALWAYS_INLINE float operator()(float x) const { return heddle::on_cpu::erf_f32(x); }
+  static long double exact(long double x) { return std::erf(x); }
+};
 
 template <class F>
 struct Chunk {
@@ -40,7 +44,7 @@ double units_off(float got, long double want) {
 
 template <class F>
 class CpuFastMath : public testing::Test {};
-using Functions = testing::Types<Exp, Log, Tanh>;
+using Functions = testing::Types<Exp, Log, Tanh, Erf>;
 TYPED_TEST_SUITE(CpuFastMath, Functions);
 
 // One number in 997 of all floats, subnormals, infinities and NaN among them.

@@ -332,6 +332,7 @@ struct erf_function : to_floating {
   HEDDLE_HOST_DEVICE T operator()(T x) const {
     return std::erf(x);
   }
+  HEDDLE_ALWAYS_INLINE float on_host(float x) const { return on_cpu::erf_f32(x); }
 };
 struct erfc_function : to_floating {
   static constexpr const char* name = "erfc";

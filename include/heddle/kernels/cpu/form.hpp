@@ -27,16 +27,24 @@ template <class T>
 struct lane_array {
   compute_type<T> lane[chunk];
 };
+/// Where they are: in memory as they lie there, or in a lane_array.
+template <class T>
+struct lane_pointer {
+  const compute_type<T>* lane;
+};
 
 template <class Form, class Slots>
 struct lanes_of;
 template <class Form, int... S>
 struct lanes_of<Form, std::integer_sequence<int, S...>> {
-  using type = pack<lane_array<typename leaf_type<S, Form>::type>...>;
+  using arrays = pack<lane_array<typename leaf_type<S, Form>::type>...>;
+  using pointers = pack<lane_pointer<typename leaf_type<S, Form>::type>...>;
 };
 /// The lanes of all leaves of a form.
 template <class Form, int Leaves>
-using lanes_t = typename lanes_of<Form, std::make_integer_sequence<int, Leaves>>::type;
+using lane_arrays_t = typename lanes_of<Form, std::make_integer_sequence<int, Leaves>>::arrays;
+template <class Form, int Leaves>
+using lane_pointers_t = typename lanes_of<Form, std::make_integer_sequence<int, Leaves>>::pointers;
 
 template <class Argument, class T>
 HEDDLE_ALWAYS_INLINE auto as_argument(T value) {
@@ -129,16 +137,21 @@ template <class T>
   for (int j = count; j % lane_block != 0; ++j) lanes[j] = compute_type<T>{};
 }
 
-/// The lanes of one leaf.
+/// The lanes of one leaf: a full chunk of neighbours where it is, anything else gathered in `held`.
 template <class T>
-HEDDLE_ALWAYS_INLINE void load_leaf(compute_type<T>* lanes, const void* data, index_t offset, index_t stride,
-                                    int count) {
+HEDDLE_ALWAYS_INLINE const compute_type<T>* lanes_of_leaf(compute_type<T>* held, const void* data, index_t offset,
+                                                          index_t stride, int count) {
   if constexpr (std::is_same_v<T, element_number>) {
     const index_t first = number_at(data, offset);
-    for (int j = 0; j < chunk; ++j) lanes[j].value = first + j * stride;
+    for (int j = 0; j < chunk; ++j) held[j].value = first + j * stride;
   } else {
-    load_lanes<T>(lanes, static_cast<const T*>(data) + offset, stride, count);
+    const T* const from = static_cast<const T*>(data) + offset;
+    if constexpr (std::is_same_v<T, compute_type<T>>) {
+      if (stride == 1 && count == chunk) return from;
+    }
+    load_lanes<T>(held, from, stride, count);
   }
+  return held;
 }
 
 template <class T>
@@ -175,17 +188,23 @@ struct form_run {
     const Form own = form;
     for (index_t done = 0; done < count; done += chunk) {
       const int now = count - done < chunk ? static_cast<int>(count - done) : chunk;
-      [[maybe_unused]] lanes_t<Form, Leaves> lanes;
-      (load_leaf<typename leaf_type<S, Form>::type>(slot<S>(lanes).lane, data[S], offset[S] + done * stride[S],
-                                                    stride[S], now),
-       ...);
-      std::conditional_t<std::is_void_v<V>, no_hole, lane_array<V>> held;
-      if constexpr (!std::is_void_v<V>) load_lanes<V>(held.lane, hole + done, 1, now);
-      Out result[chunk];
-      for (int first = 0; first < now; first += lane_block)
+      [[maybe_unused]] lane_arrays_t<Form, Leaves> held;
+      const lane_pointers_t<Form, Leaves> lanes{{lanes_of_leaf<typename leaf_type<S, Form>::type>(
+          slot<S>(held).lane, data[S], offset[S] + done * stride[S], stride[S], now)}...};
+      [[maybe_unused]] std::conditional_t<std::is_void_v<V>, no_hole, lane_array<V>> held_hole;
+      std::conditional_t<std::is_void_v<V>, no_hole, lane_pointer<V>> values;
+      if constexpr (!std::is_void_v<V>) values.lane = lanes_of_leaf<V>(held_hole.lane, hole, done, 1, now);
+      Out apart[chunk];
+      const bool in_place = out_stride == 1 && now == chunk;
+      Out* const to = in_place ? out + done : apart;
+      for (int first = 0; first < now; first += lane_block) {
+        // An array that nothing else can point to: what is read can't change by writing it, and the loop vectorises.
+        Out result[lane_block];
         for (int j = 0; j < lane_block; ++j)
-          result[first + j] = cast_element<Out>(lane_value<Form>::at(own, lanes, held, first + j));
-      store_lanes(out + done * out_stride, out_stride, result, now);
+          result[j] = cast_element<Out>(lane_value<Form>::at(own, lanes, values, first + j));
+        std::memcpy(to + first, result, sizeof(result));
+      }
+      if (!in_place) store_lanes(out + done * out_stride, out_stride, apart, now);
     }
   }
 };
@@ -255,9 +274,13 @@ class value_source {
   using load_function = void (*)(const void* self, index_t outer, index_t inner, V* values, int count,
                                  bool along_outer);
 
-  value_source(const void* self, load_function load_values, bool inner_is_one_axis, bool outer_is_contiguous)
+  using address_function = const V* (*)(const void* self, index_t outer);
+
+  value_source(const void* self, load_function load_values, address_function address, bool inner_is_one_axis,
+               bool outer_is_contiguous)
       : self_(self),
         load_(load_values),
+        address_(address),
         inner_is_one_axis_(inner_is_one_axis),
         outer_is_contiguous_(outer_is_contiguous) {}
 
@@ -275,6 +298,10 @@ class value_source {
   void load_outer_chunk(const Position& position, index_t inner, V (&values)[chunk], int count) const {
     load_(self_, position.outer, inner, values, count, true);
   }
+  /// The memory of a group's inner values if they lie there side by side just as they are, else null.
+  const V* in_place(const Position& position) const {
+    return address_ == nullptr ? nullptr : address_(self_, position.outer);
+  }
   /// True if consecutive inner indices are one axis for every leaf.
   bool inner_is_contiguous() const { return inner_is_one_axis_; }
   /// True if consecutive outer indices are one axis with stride 0 or 1 for every leaf.
@@ -283,6 +310,7 @@ class value_source {
  private:
   const void* self_;
   load_function load_;
+  address_function address_;
   bool inner_is_one_axis_;
   bool outer_is_contiguous_;
 };
@@ -304,9 +332,19 @@ class source {
     inner_ = group_axes<rows, Bound::rank>(bound, inner);
   }
 
-  value_source<value_type> values() const { return {this, load, inner_.rank <= 1, outer_is_contiguous()}; }
+  value_source<value_type> values() const {
+    return {this, load, is_in_place() ? address : nullptr, inner_.rank <= 1, outer_is_contiguous()};
+  }
 
  private:
+  static constexpr bool is_one_tensor = std::is_same_v<typename Bound::form_type, leaf_form<value_type, 0>>;
+  bool is_in_place() const { return is_one_tensor && inner_.rank == 1 && inner_.stride[0][0] == 1; }
+  static const value_type* address(const void* self, index_t outer) {
+    const source& from = *static_cast<const source*>(self);
+    index_t base[static_cast<std::size_t>(rows)] = {};
+    from.outer_.advance(outer, base);
+    return static_cast<const value_type*>(from.bound_.table.data[0]) + base[0];
+  }
   static void load(const void* self, index_t outer, index_t inner, value_type* values, int count, bool along_outer) {
     const source& from = *static_cast<const source*>(self);
     const Group& walked = along_outer ? from.outer_ : from.inner_;

@@ -167,6 +167,13 @@ struct reduce_range {
     return state;
   }
 
+  HEDDLE_ALWAYS_INLINE const typename Source::value_type* address_of(const typename Source::Position& position) const {
+    if constexpr (requires { source.in_place(position); })
+      return source.in_place(position);
+    else
+      return nullptr;
+  }
+
   /// Less than a chunk: all lanes are computed and those that count are kept, which vectorises.
   HEDDLE_ALWAYS_INLINE void add_rest(typename Reduction::state (&lanes)[chunk],
                                      const typename Source::value_type* values, int number, index_t position) const {
@@ -187,15 +194,18 @@ struct reduce_range {
                                                        index_t last) const {
     typename Reduction::state lanes[chunk];
     for (int j = 0; j < chunk; ++j) lanes[j] = reduction.identity();
-    alignas(64) typename Source::value_type values[reduce_run];
+    alignas(64) typename Source::value_type held[reduce_run];
+    const typename Source::value_type* const in_place = address_of(position);
     while (i < last) {
-      const index_t loaded = last - i < reduce_run ? last - i : reduce_run;
-      load_inner_run(source, position, i, values, loaded);
+      const index_t most = in_place == nullptr ? reduce_run : reduce_block;
+      const index_t now = last - i < most ? last - i : most;
+      if (in_place == nullptr) load_inner_run(source, position, i, held, now);
+      const typename Source::value_type* const values = in_place == nullptr ? held : in_place + i;
       index_t k = 0;
-      for (; k + chunk <= loaded; k += chunk)
+      for (; k + chunk <= now; k += chunk)
         for (int j = 0; j < chunk; ++j) accumulate(lanes[j], values[k + j], i + k + j);
-      if (k < loaded) add_rest(lanes, values + k, static_cast<int>(loaded - k), i + k);
-      i += loaded;
+      if (k < now) add_rest(lanes, values + k, static_cast<int>(now - k), i + k);
+      i += now;
     }
     for (int half = chunk / 2; half > 0; half /= 2)
       for (int j = 0; j < half; ++j) reduction.combine(lanes[j], lanes[j + half]);

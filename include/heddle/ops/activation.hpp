@@ -83,8 +83,10 @@ struct gelu_function : to_floating {
     return T(0.5) * x * std::erfc(-x * T(0.70710678118654752440));
   }
   HEDDLE_ALWAYS_INLINE float on_host(float x) const {
-    const float tail = 0.5F * on_cpu::erfc_positive_f32((x < 0.0F ? -x : x) * 0.70710678118654752440F);
-    return x * (x < 0.0F ? tail : 1.0F - tail);
+    const float magnitude = __builtin_bit_cast(float, on_cpu::magnitude_bits(x));
+    const float tail = 0.5F * on_cpu::erfc_positive_f32(magnitude * 0.70710678118654752440F);
+    const std::uint32_t negative = 0U - (__builtin_bit_cast(std::uint32_t, x) >> 31);
+    return x * on_cpu::choose(negative, tail, 1.0F - tail);
   }
 };
 /// x / (1 + exp(-2u)), which is 0.5 x (1 + tanh(u)), with u = sqrt(2 / pi) (x + 0.044715 x³).

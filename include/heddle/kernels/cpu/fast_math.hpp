@@ -16,14 +16,47 @@ HEDDLE_ALWAYS_INLINE float power_of_two(std::int32_t n) {
   return __builtin_bit_cast(float, static_cast<std::uint32_t>(n + 127) << 23);
 }
 
+// Choices by bits. g++ takes comparisons of floats for branches, moves into them whatever only one side needs, and for
+// AVX2 the loop around no longer vectorises.
+
+HEDDLE_ALWAYS_INLINE std::uint32_t magnitude_bits(float x) {
+  return __builtin_bit_cast(std::uint32_t, x) & 0x7fffffffU;
+}
+/// x >= 0, or NaN, bounded above; NaN becomes the bound.
+HEDDLE_ALWAYS_INLINE float at_most(float x, float bound) {
+  const std::uint32_t x_bits = __builtin_bit_cast(std::uint32_t, x);
+  const std::uint32_t bound_bits = __builtin_bit_cast(std::uint32_t, bound);
+  const std::uint32_t bits = x_bits < bound_bits ? x_bits : bound_bits;
+  return __builtin_bit_cast(float, bits);
+}
+/// All bits where magnitude < bound, both as magnitude_bits gives them; NaN is above everything.
+HEDDLE_ALWAYS_INLINE std::uint32_t mask_below(std::uint32_t magnitude, std::uint32_t bound) {
+  return 0U - ((magnitude - bound) >> 31);
+}
+HEDDLE_ALWAYS_INLINE float choose(std::uint32_t mask, float where_set, float elsewhere) {
+  const std::uint32_t set = __builtin_bit_cast(std::uint32_t, where_set);
+  const std::uint32_t other = __builtin_bit_cast(std::uint32_t, elsewhere);
+  return __builtin_bit_cast(float, other ^ ((set ^ other) & mask));
+}
+/// To be added to what has lost a NaN on its way.
+HEDDLE_ALWAYS_INLINE float nan_or_zero(float x) {
+  return __builtin_bit_cast(float, ~mask_below(magnitude_bits(x), 0x7f800001U) & 0x7fc00000U);
+}
+
 /// e^x. Overflows to infinity above 88.72, underflows through the subnormals to 0 below -103.97; NaN stays NaN.
 HEDDLE_ALWAYS_INLINE float exp_f32(float x) {
   constexpr float log2_e = 0x1.715476p+0F;
   constexpr float ln2_high = 0x1.62e400p-1F;  // 15 bits: times n it is exact
   constexpr float ln2_low = 0x1.7f7d1cp-20F;
   constexpr float round_to_integer = 0x1.8p+23F;
-  float bounded = x < -104.0F ? -104.0F : x;
-  bounded = bounded > 89.0F ? 89.0F : bounded;
+  // Bounded as integers, whose order is that of floats of one sign.
+  constexpr std::uint32_t lowest = 0xc2d00000U;  // -104
+  constexpr std::int32_t greatest = 0x42b20000;  // 89
+  const std::uint32_t bits = __builtin_bit_cast(std::uint32_t, x);
+  const std::uint32_t from_lowest = bits < lowest ? bits : lowest;
+  const std::int32_t from_below = static_cast<std::int32_t>(from_lowest);
+  const std::int32_t within = from_below < greatest ? from_below : greatest;
+  const float bounded = __builtin_bit_cast(float, within);
   const float shifted = bounded * log2_e + round_to_integer;
   const float n = shifted - round_to_integer;
   const float r = (bounded - n * ln2_high) - n * ln2_low;  // |r| <= ln(2) / 2
@@ -37,7 +70,7 @@ HEDDLE_ALWAYS_INLINE float exp_f32(float x) {
   const std::int32_t exponent =
       __builtin_bit_cast(std::int32_t, shifted) - __builtin_bit_cast(std::int32_t, 0x1.8p+23F);
   const std::int32_t half = exponent >> 1;
-  return (p + 1.0F) * power_of_two(half) * power_of_two(exponent - half);
+  return (p + 1.0F) * power_of_two(half) * power_of_two(exponent - half) + nan_or_zero(x);
 }
 
 /// The natural logarithm: -infinity of 0, NaN of negative numbers.
@@ -75,7 +108,7 @@ HEDDLE_ALWAYS_INLINE float log_f32(float x) {
 
 /// The hyperbolic tangent.
 HEDDLE_ALWAYS_INLINE float tanh_f32(float x) {
-  const float magnitude = __builtin_bit_cast(float, __builtin_bit_cast(std::uint32_t, x) & 0x7fffffffU);
+  const float magnitude = __builtin_bit_cast(float, magnitude_bits(x));
   const std::uint32_t sign = __builtin_bit_cast(std::uint32_t, x) & 0x80000000U;
   // Near 0 a polynomial: 1 - 2 / (e^2x + 1) would cancel there.
   const float square = x * x;
@@ -87,14 +120,14 @@ HEDDLE_ALWAYS_INLINE float tanh_f32(float x) {
   p = p * square - 0x1.555554p-2F;
   const float near_zero = p * square * magnitude + magnitude;
   const float far = 1.0F - 2.0F / (exp_f32(2.0F * magnitude) + 1.0F);
-  const float result = magnitude < 0.625F ? near_zero : far;
-  return __builtin_bit_cast(float, __builtin_bit_cast(std::uint32_t, result) | sign);  // tanh(-0) is -0
+  const float result = choose(mask_below(magnitude_bits(x), 0x3f200000U), near_zero, far);  // below 0.625
+  return __builtin_bit_cast(float, __builtin_bit_cast(std::uint32_t, result) | sign);       // tanh(-0) is -0
 }
 
 /// The complementary error function of x >= 0: t e^(p - x²) with t = 1 / (1 + x / 2) and p a polynomial of 1 - t. Its
 /// relative error is 2^-21 near 0 and grows with x² as the square's rounding does.
 HEDDLE_ALWAYS_INLINE float erfc_positive_f32(float x) {
-  const float bounded = x > 10.2F ? 10.2F : x;  // there it is 0
+  const float bounded = at_most(x, 10.2F);  // there it is 0
   const float t = 1.0F / (1.0F + 0.5F * bounded);
   const float u = 0.5F * bounded * t;
   float p = -0x1.254b2ep-3F;
@@ -111,7 +144,7 @@ HEDDLE_ALWAYS_INLINE float erfc_positive_f32(float x) {
 
 /// The error function.
 HEDDLE_ALWAYS_INLINE float erf_f32(float x) {
-  const float magnitude = __builtin_bit_cast(float, __builtin_bit_cast(std::uint32_t, x) & 0x7fffffffU);
+  const float magnitude = __builtin_bit_cast(float, magnitude_bits(x));
   const std::uint32_t sign = __builtin_bit_cast(std::uint32_t, x) & 0x80000000U;
   const float square = x * x;
   float p = -0x1.4b1870p-11F;
@@ -122,7 +155,7 @@ HEDDLE_ALWAYS_INLINE float erf_f32(float x) {
   p = p * square + 0x1.06eba8p-3F;
   const float near_zero = p * magnitude + magnitude;
   // Elsewhere 1 - erfc(x), the logarithm of erfc being a polynomial; from 4 on the result is 1.
-  const float t = magnitude > 4.0F ? 4.0F : magnitude;
+  const float t = at_most(magnitude, 4.0F);
   float q = 0x1.ab2442p-13F;
   q = q * t - 0x1.98a9e8p-9F;
   q = q * t + 0x1.70f3ccp-6F;
@@ -130,8 +163,8 @@ HEDDLE_ALWAYS_INLINE float erf_f32(float x) {
   q = q * t - 0x1.45e5cep-1F;
   q = q * t - 0x1.20c89cp+0F;
   q = q * t - 0x1.b6660cp-14F;
-  const float far = 1.0F - exp_f32(q);
-  const float result = magnitude < 0.85F ? near_zero : far;
+  const float far = 1.0F - exp_f32(q) + nan_or_zero(x);
+  const float result = choose(mask_below(magnitude_bits(x), 0x3f59999aU), near_zero, far);  // below 0.85
   return __builtin_bit_cast(float, __builtin_bit_cast(std::uint32_t, result) | sign);
 }
 

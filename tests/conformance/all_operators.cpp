@@ -7,6 +7,7 @@ Registry all_operators() {
   add_activation(registry);
   add_argreduce(registry);
   add_arithmetic(registry);
+  add_channel_norm(registry);
   add_comparison(registry);
   add_create(registry);
   add_exponential(registry);
@@ -21,6 +22,12 @@ Registry all_operators() {
   add_remainder_power(registry);
   add_softmax(registry);
   add_trigonometry(registry);
+  add_gather(registry);
+  add_scatter(registry);
+  add_scan_sort(registry);
+  add_loss(registry);
+  add_label_loss(registry);
+  add_norm(registry);
   add_view(registry);
   add_where_cast(registry);
   return registry;

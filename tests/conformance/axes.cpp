@@ -37,16 +37,32 @@ Extents ReductionPlan::all_three() const {
 
 std::vector<int> reduced_axes(const Call& call) {
   const int rank = call.input(0).rank();
+  const char* const attribute = call.is_pytorch() ? "dim" : "axes";
   std::vector<std::int64_t> listed;
   if (call.has_input(1))
     listed = integers_of(call.input(1));
-  else if (call.has("axes"))
-    listed = call.integers("axes");
+  else if (call.has(attribute))
+    listed = call.integers(attribute);
+  if (call.is_pytorch() && rank == 0) {
+    for (const std::int64_t axis : listed) front_axis(axis, 1);
+    return {};
+  }
   std::vector<int> axes;
   for (const std::int64_t axis : listed) axes.push_back(front_axis(axis, rank));
+  std::vector<int> sorted = axes;
+  std::sort(sorted.begin(), sorted.end());
+  if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) throw NotServed{"an axis twice"};
   if (axes.empty() && call.integer("noop_with_empty_axes", 0) == 0)
     for (int axis = 0; axis < rank; ++axis) axes.push_back(axis);
   return axes;
+}
+
+bool keeps_axes(const Call& call) {
+  return call.is_pytorch() ? call.flag("keepdim", false) : call.flag("keepdims", true);
+}
+
+int axis_of(const Call& call, const char* attribute, std::int64_t fallback, int rank) {
+  return front_axis(call.integer(attribute, fallback), call.is_pytorch() && rank == 0 ? 1 : rank);
 }
 
 Array reduced_last(const Array& array, const std::vector<int>& axes) {
@@ -95,13 +111,14 @@ AxisPlan plan_axis(const Extents& shape, int axis) {
     plan.merged.push_back(before);
     plan.axis = 1;
   }
-  plan.merged.push_back(shape[static_cast<std::size_t>(axis)]);
+  plan.merged.push_back(shape.empty() ? 1 : shape[static_cast<std::size_t>(axis)]);
   if (after != 1) plan.merged.push_back(after);
   return plan;
 }
 
 AxisPlan plan_rows(const Call& call) {
   const Extents& shape = call.input(0).shape;
+  if (call.is_pytorch()) return plan_axis(shape, axis_of(call, "dim", -1, call.input(0).rank()));
   const bool flattens = call.opset() < 13;
   const int axis = front_axis(call.integer("axis", flattens ? 1 : -1), static_cast<int>(shape.size()));
   if (!flattens) return plan_axis(shape, axis);

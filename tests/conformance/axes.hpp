@@ -21,14 +21,21 @@ struct ReductionPlan {
 
 ReductionPlan plan_reduction(const Extents& shape, const std::vector<int>& axes, bool keep_dims);
 
-/// The axes of a reduction: the second input or the attribute `axes`; without them, or where they are empty, all,
-/// unless the call says `noop_with_empty_axes`.
+/// The axes of a reduction: the second input or the attribute `axes` (PyTorch's: `dim`); without them, or where they
+/// are empty, all, unless the call says `noop_with_empty_axes`. NotServed where one is named twice.
 std::vector<int> reduced_axes(const Call& call);
+
+/// Whether reduced axes stay with extent 1: by default ONNX's do and PyTorch's do not.
+bool keeps_axes(const Call& call);
+
+/// The axis that an attribute names, counted from the front. PyTorch takes rank 0 for rank 1 there.
+int axis_of(const Call& call, const char* attribute, std::int64_t fallback, int rank);
 
 /// The array as (kept, reduced): its elements moved so that the reduced axes come last.
 Array reduced_last(const Array& array, const std::vector<int>& axes);
 
-/// The operand's shape as (before, axis, after), without the first or last of them where its extent is 1.
+/// The operand's shape as (before, axis, after), without the first or last of them where its extent is 1. Rank 0 is
+/// seen as one axis of extent 1.
 struct AxisPlan {
   Extents merged;
   int axis = 0;

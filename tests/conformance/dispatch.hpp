@@ -8,7 +8,9 @@
 
 #include "conformance/array.hpp"
 #include "conformance/call.hpp"
-#include "heddle/heddle.hpp"
+#include "heddle/core/tensor.hpp"
+#include "heddle/ops/create.hpp"
+#include "heddle/ops/map.hpp"
 
 namespace conformance {
 

@@ -6,12 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "conformance/axes.hpp"
 #include "conformance/call_parts.hpp"
 #include "conformance/dispatch.hpp"
 #include "conformance/npy.hpp"
 #include "conformance/opinfo.hpp"
 #include "conformance/registry.hpp"
 #include "conformance/run.hpp"
+#include "conformance/shapes.hpp"
 
 namespace conformance {
 namespace {
@@ -97,6 +99,62 @@ TEST(Opinfo, FindsTheCasesOfAFile) {
   std::ofstream(path) << "op: abs\n";
   EXPECT_THROW(find_cases(path), BadCase);
   std::filesystem::remove(path);
+}
+
+// ---- what PyTorch's arguments mean ----
+
+/// A call that lives as long as its case.
+struct Parsed {
+  explicit Parsed(const std::string& lines) : given(parsed(lines + "output.0: bool[] 1\n")) {
+    parts.attributes = &given.attributes;
+    parts.is_pytorch = true;
+    for (const std::optional<Array>& input : given.inputs) parts.inputs.push_back(input ? &*input : nullptr);
+  }
+  Call call() const { return Call(parts); }
+  Case given;
+  CallParts parts;
+};
+const std::string rank_3 = "kind: forward\narg.0: tensor:int8[1,2,3] 0 1 2 3 4 5\n";
+const std::string rank_0 = "kind: forward\narg.0: tensor:int8[] 0\n";
+
+TEST(Meaning, OfAxes) {
+  EXPECT_EQ(reduced_axes(Parsed("op: sum\n" + rank_3 + "arg.1: ints:0,-1\n").call()), (std::vector<int>{0, 2}));
+  EXPECT_EQ(reduced_axes(Parsed("op: sum\n" + rank_3).call()), (std::vector<int>{0, 1, 2}));
+  EXPECT_TRUE(reduced_axes(Parsed("op: sum\n" + rank_0 + "arg.1: int:-1\n").call()).empty());
+  EXPECT_THROW(reduced_axes(Parsed("op: sum\n" + rank_0 + "arg.1: int:1\n").call()), BadCase);
+  EXPECT_THROW(reduced_axes(Parsed("op: sum\n" + rank_3 + "arg.1: ints:0,-3\n").call()), NotServed);
+  EXPECT_FALSE(keeps_axes(Parsed("op: sum\n" + rank_3).call()));
+  EXPECT_EQ(axis_of(Parsed("op: sort\n" + rank_0).call(), "dim", -1, 0), 0);
+  EXPECT_EQ(squeezed_axes(Parsed("op: squeeze\n" + rank_3 + "arg.1: int:-3\n").call()), std::vector<int>{0});
+  EXPECT_EQ(unsqueezed_axes(Parsed("op: unsqueeze\n" + rank_3 + "arg.1: int:-1\n").call()), std::vector<int>{3});
+}
+
+TEST(Meaning, OfShapes) {
+  EXPECT_EQ(reshape_target(Parsed("op: reshape\n" + rank_3 + "arg.1: ints:0,-1\n").call()), (Extents{0, -1}));
+  EXPECT_EQ(reshape_target(Parsed("op: ravel\n" + rank_3).call()), Extents{6});
+  EXPECT_EQ(reshape_target(Parsed("op: unflatten\n" + rank_3 + "arg.1: int:1\narg.2: ints:2,1\n").call()),
+            (Extents{1, 2, 1, 3}));
+  EXPECT_EQ(reshape_target(Parsed("op: view_as\n" + rank_3 + "arg.1: tensor:int8[1] 0\n").call()), Extents{1});
+  EXPECT_EQ(flatten_target(Parsed("op: flatten\n" + rank_3 + "arg.1: int:0\narg.2: int:-2\n").call()), (Extents{2, 3}));
+  EXPECT_EQ(expanded_target(Parsed("op: expand\n" + rank_3 + "arg.1: ints:7,4,-1,3\n").call()), (Extents{7, 4, 2, 3}));
+  const std::vector<AxisWidth> widths =
+      pad_widths(Parsed("op: nn.functional.pad\n" + rank_3 + "arg.1: ints:1,2,3,4\n").call());
+  EXPECT_EQ(widths[2].end, 2);
+  EXPECT_EQ(widths[1].begin, 3);
+  EXPECT_EQ(widths[0].begin, 0);
+}
+
+TEST(Meaning, OfOrders) {
+  const auto order = [](const std::string& op, const std::string& arguments) {
+    return permutation_of(Parsed("op: " + op + "\n" + rank_3 + arguments).call());
+  };
+  EXPECT_EQ(order("permute", "arg.1: ints:1,-1,0\n"), (std::vector<int>{1, 2, 0}));
+  EXPECT_EQ(order("transpose", "arg.1: int:0\narg.2: int:-1\n"), (std::vector<int>{2, 1, 0}));
+  EXPECT_EQ(order("mT", ""), (std::vector<int>{0, 2, 1}));
+  EXPECT_EQ(order("movedim", "arg.1: int:0\narg.2: int:2\n"), (std::vector<int>{1, 2, 0}));
+  EXPECT_EQ(order("movedim", "arg.1: ints:2,0\narg.2: ints:0,1\n"), (std::vector<int>{2, 0, 1}));
+  EXPECT_THROW(order("movedim", "arg.1: ints:0,0\narg.2: ints:0,1\n"), NotServed);
+  EXPECT_THROW(order("movedim", "arg.1: ints:0,1\narg.2: ints:0\n"), NotServed);
 }
 
 // ---- operands that lie as their case says ----

@@ -68,6 +68,19 @@ TEST(Align, PadsInFront) {
   EXPECT_EQ(aligned.shape, (Extents{3, 4}));
 }
 
+TEST(MapAligned, KeepsAxesWhereTheRankIsEnough) {
+  const Aligned four = map_aligned({{2, 3}, {3}, {}}, 4);
+  EXPECT_EQ(four.shapes[0], (Extents{1, 1, 2, 3}));
+  EXPECT_EQ(four.shapes[1], (Extents{1, 1, 1, 3}));
+  EXPECT_EQ(four.shapes[2], (Extents{1, 1, 1, 1}));
+  EXPECT_EQ(four.collapsed, (Extents{1, 1, 2, 3}));
+  EXPECT_EQ(four.shape, (Extents{2, 3}));
+  const Aligned merged = map_aligned({{2, 3, 4, 5, 6}}, 4);
+  EXPECT_EQ(merged.shapes[0], (Extents{1, 1, 1, 720}));
+  EXPECT_EQ(merged.shape, (Extents{2, 3, 4, 5, 6}));
+  EXPECT_THROW(map_aligned({{2, 2, 2, 2, 2}, {1, 2, 1, 2, 1}}, 4), NotServed);
+}
+
 TEST(Reshaped, ChecksTheShapeThatCame) {
   EXPECT_EQ(reshaped(bytes({4}, {1, 2, 3, 4}), {4}, {2, 2}).shape, (Extents{2, 2}));
   EXPECT_ANY_THROW(reshaped(bytes({4}, {1, 2, 3, 4}), {2, 2}, {4}));
@@ -130,6 +143,7 @@ TEST(PlanAxis, KeepsBeforeAndAfter) {
   EXPECT_EQ(plan_axis({7, 2}, 0).all_three(), (Extents{1, 7, 2}));
   EXPECT_EQ(plan_axis({2, 7}, 1).all_three(), (Extents{2, 7, 1}));
   EXPECT_EQ(plan_axis({2, 7, 3}, 1).all_three(), (Extents{2, 7, 3}));
+  EXPECT_EQ(plan_axis({}, 0).all_three(), (Extents{1, 1, 1}));
 }
 
 // ---- shape operators ----

@@ -25,8 +25,8 @@ concept ReductionArguments = (is_reduction_argument_v<A> && ...);
 
 template <int Rank, int... A>
 consteval unsigned axes_mask(axes_t<A...>) {
-  unsigned mask = 0;
-  ((mask |= 1U << normalized_axis<A, Rank>()), ...);
+  constexpr unsigned mask = ((1U << normalized_axis<A, Rank>()) | ... | 0U);
+  static_assert(((1U << normalized_axis<A, Rank>()) + ... + 0U) == mask, "a reduction names an axis twice");
   return mask;
 }
 template <int Rank, int A>

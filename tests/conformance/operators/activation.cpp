@@ -1,6 +1,10 @@
 // Activations
+#include "heddle/ops/activation.hpp"
 #include "conformance/operators/elementwise.hpp"
 #include "conformance/operators/families.hpp"
+#include "heddle/ops/arithmetic.hpp"
+#include "heddle/ops/compare.hpp"
+#include "heddle/ops/select.hpp"
 
 namespace conformance {
 namespace {

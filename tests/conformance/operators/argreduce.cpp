@@ -1,6 +1,10 @@
-// ArgMax ArgMin Hardmax
+// ArgMax ArgMin Hardmax; argmax argmin
 #include "conformance/operators/along_axis.hpp"
 #include "conformance/operators/families.hpp"
+#include "conformance/operators/reduction.hpp"
+#include "heddle/ops/arithmetic.hpp"
+#include "heddle/ops/compare.hpp"
+#include "heddle/ops/reduce.hpp"
 
 namespace conformance {
 namespace {
@@ -9,7 +13,6 @@ template <class F>
 struct ArgReduce {
   template <class Device>
   Outputs operator()(const Call& call, Device device) const {
-    using Ordered = Types<float, double, std::int32_t, std::int64_t, std::uint8_t, std::uint16_t>;
     const Array& array = call.input(0);
     const int axis = front_axis(call.integer("axis", 0), array.rank());
     const bool last = call.integer("select_last_index", 0) != 0;
@@ -18,7 +21,7 @@ struct ArgReduce {
       shape[static_cast<std::size_t>(axis)] = 1;
     else
       shape.erase(shape.begin() + axis);
-    return with_type(Ordered{}, array.type, [&](auto type) -> Outputs {
+    return with_type(Types<float>{}, array.type, [&](auto type) -> Outputs {
       const auto found = [&](const auto& x, auto along) -> Outputs {
         const int front = front_axis_of<std::remove_cvref_t<decltype(x)>>(along);
         Extents expected = extents_of(x);
@@ -53,7 +56,7 @@ struct Hardmax {
       return {reshaped(result(hd::cast<typename X::value_type>(index == hd::argmax(x, along, hd::keep_dims))),
                        extents_of(x), array.shape)};
     };
-    return with_type(Reals{}, array.type, [&](auto type) {
+    return with_type(Types<float>{}, array.type, [&](auto type) {
       return along_axis<type_of<decltype(type)>>(call, array, plan_axis(array.shape, axis), device, marked);
     });
   }
@@ -65,6 +68,10 @@ void add_argreduce(Registry& registry) {
   serve(registry, "ArgMax", arg_reduce([](const auto& x, auto axis) { return hd::argmax(x, axis); }));
   serve(registry, "ArgMin", arg_reduce([](const auto& x, auto axis) { return hd::argmin(x, axis); }));
   serve(registry, "Hardmax", Hardmax{});
+  serve(registry, "argmax",
+        reduction<Types<float, double, I32, I64>>([](const auto& x, auto... axes) { return hd::argmax(x, axes...); }));
+  serve(registry, "argmin",
+        reduction<Types<float, double, I32>>([](const auto& x, auto... axes) { return hd::argmin(x, axes...); }));
 }
 
 }  // namespace conformance

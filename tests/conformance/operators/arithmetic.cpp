@@ -1,6 +1,8 @@
 // Add Sub Mul Div; rsub floor_divide addcmul addcdiv
+#include "heddle/ops/arithmetic.hpp"
 #include "conformance/operators/elementwise.hpp"
 #include "conformance/operators/families.hpp"
+#include "heddle/ops/math.hpp"
 
 namespace conformance {
 namespace {

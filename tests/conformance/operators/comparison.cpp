@@ -1,6 +1,7 @@
 // Equal Greater GreaterOrEqual Less LessOrEqual; ne
 #include "conformance/operators/elementwise.hpp"
 #include "conformance/operators/families.hpp"
+#include "heddle/ops/compare.hpp"
 
 namespace conformance {
 

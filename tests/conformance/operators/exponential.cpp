@@ -1,6 +1,7 @@
 // Exponentials, logarithms, error functions
 #include "conformance/operators/elementwise.hpp"
 #include "conformance/operators/families.hpp"
+#include "heddle/ops/math.hpp"
 
 namespace conformance {
 

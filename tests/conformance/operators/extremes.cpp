@@ -3,6 +3,8 @@
 
 #include "conformance/operators/elementwise.hpp"
 #include "conformance/operators/families.hpp"
+#include "heddle/ops/arithmetic.hpp"
+#include "heddle/ops/math.hpp"
 
 namespace conformance {
 namespace {

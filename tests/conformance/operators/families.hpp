@@ -8,6 +8,7 @@ namespace conformance {
 void add_activation(Registry& registry);
 void add_argreduce(Registry& registry);
 void add_arithmetic(Registry& registry);
+void add_channel_norm(Registry& registry);
 void add_comparison(Registry& registry);
 void add_create(Registry& registry);
 void add_exponential(Registry& registry);
@@ -22,6 +23,12 @@ void add_reduce_sum(Registry& registry);
 void add_remainder_power(Registry& registry);
 void add_softmax(Registry& registry);
 void add_trigonometry(Registry& registry);
+void add_gather(Registry& registry);
+void add_scatter(Registry& registry);
+void add_scan_sort(Registry& registry);
+void add_loss(Registry& registry);
+void add_label_loss(Registry& registry);
+void add_norm(Registry& registry);
 void add_view(Registry& registry);
 void add_where_cast(Registry& registry);
 

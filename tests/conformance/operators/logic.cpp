@@ -1,6 +1,7 @@
 // And Or Xor Not; BitwiseAnd BitwiseOr BitwiseXor BitwiseNot BitShift
 #include "conformance/operators/elementwise.hpp"
 #include "conformance/operators/families.hpp"
+#include "heddle/ops/compare.hpp"
 
 namespace conformance {
 

@@ -1,6 +1,9 @@
 // Signs, rounding, roots; IsInf IsNaN
+#include "heddle/ops/math.hpp"
 #include "conformance/operators/elementwise.hpp"
 #include "conformance/operators/families.hpp"
+#include "heddle/ops/arithmetic.hpp"
+#include "heddle/ops/compare.hpp"
 
 namespace conformance {
 

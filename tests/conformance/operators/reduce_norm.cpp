@@ -1,7 +1,13 @@
-// ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceSumSquare LpNormalization
+// ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceSumSquare LpNormalization; norm var std
 #include "conformance/operators/along_axis.hpp"
+#include "conformance/operators/elementwise.hpp"
 #include "conformance/operators/families.hpp"
 #include "conformance/operators/reduction.hpp"
+#include "heddle/ops/arithmetic.hpp"
+#include "heddle/ops/compare.hpp"
+#include "heddle/ops/math.hpp"
+#include "heddle/ops/reduce.hpp"
+#include "heddle/ops/select.hpp"
 
 namespace conformance {
 namespace {
@@ -21,18 +27,46 @@ struct LpNormalization {
   }
 };
 
+/// Bessel's correction, 1 where nothing else is said.
+hd::correction correction_of(const Call& call) {
+  return {call.number("correction", call.flag("unbiased", true) ? 1 : 0)};
+}
+
 }  // namespace
 
 void add_reduce_norm(Registry& registry) {
-  serve(registry, "ReduceL1", reduction<Reals>([](const auto& x, auto... axes) { return hd::norm(x, 1, axes...); }));
-  serve(registry, "ReduceL2", reduction<Reals>([](const auto& x, auto... axes) { return hd::norm(x, axes...); }));
+  using Float = Types<float>;
+  serve(registry, "ReduceL1", reduction<Float>([](const auto& x, auto... axes) { return hd::norm(x, 1, axes...); }));
+  serve(registry, "ReduceL2", reduction<Float>([](const auto& x, auto... axes) { return hd::norm(x, axes...); }));
   serve(registry, "ReduceSumSquare",
-        reduction<Reals>([](const auto& x, auto... axes) { return hd::sum(hd::square(x), axes...); }));
+        reduction<Float>([](const auto& x, auto... axes) { return hd::sum(hd::square(x), axes...); }));
   serve(registry, "ReduceLogSum",
-        reduction<Reals>([](const auto& x, auto... axes) { return hd::log(hd::sum(x, axes...)); }));
-  serve(registry, "ReduceLogSumExp",
-        reduction<Reals>([](const auto& x, auto... axes) { return hd::logsumexp(x, axes...); }));
+        reduction<Float>([](const auto& x, auto... axes) { return hd::log(hd::sum(x, axes...)); }));
+  serve(registry, {"ReduceLogSumExp", "logsumexp"},
+        reduction<Types<float, double, U8>>([](const auto& x, auto... axes) { return hd::logsumexp(x, axes...); }));
   serve(registry, "LpNormalization", LpNormalization{});
+
+  const auto euclidean = reduction<Reals>([](const auto& x, auto... axes) { return hd::norm(x, axes...); });
+  serve(registry, "norm",
+        choice([](const Call& call) { return call.has("p") && !call.text_is("p", "fro"); }, euclidean,
+               reduction<Reals>([](const auto& x, const Call& call, auto... axes) {
+                 return hd::norm(x, call.number("p", 2), axes...);
+               })));
+  serve(registry, "linalg.vector_norm", reduction<Reals>([](const auto& x, const Call& call, auto... axes) {
+          return hd::norm(x, call.number("ord", 2), axes...);
+        }));
+
+  const auto var = [](const auto& x, const Call& call, auto... axes) {
+    return hd::var(x, axes..., correction_of(call));
+  };
+  const auto stddev = [](const auto& x, const Call& call, auto... axes) {
+    return hd::stddev(x, axes..., correction_of(call));
+  };
+  const auto mean = [](const auto& x, auto... axes) { return hd::mean(x, axes...); };
+  serve(registry, "var", reduction<Reals>(var));
+  serve(registry, "std", reduction<Reals>(stddev));
+  serve(registry, "var_mean", reduction<Reals>(var, mean));
+  serve(registry, "std_mean", reduction<Reals>(stddev, mean));
 }
 
 }  // namespace conformance

@@ -1,23 +1,25 @@
-// ReduceSum ReduceMean ReduceProd GlobalAveragePool
+// ReduceSum ReduceMean ReduceProd GlobalAveragePool; any all count_nonzero
 #include "conformance/operators/families.hpp"
 #include "conformance/operators/reduction.hpp"
+#include "heddle/ops/reduce.hpp"
 
 namespace conformance {
-namespace {
-
-using Summed = Types<float, double, hd::half, std::int32_t, std::int64_t, std::uint16_t, std::uint32_t, std::uint64_t>;
-
-}  // namespace
 
 void add_reduce_sum(Registry& registry) {
-  serve(registry, "ReduceSum",
-        reduction_of_ranks<4, Summed>([](const auto& x, auto... axes) { return hd::sum(x, axes...); }));
-  serve(registry, "ReduceProd",
-        reduction<Types<float, double, std::int32_t, std::int64_t>>(
-            [](const auto& x, auto... axes) { return hd::prod(x, axes...); }));
+  serve(registry, {"ReduceSum", "sum"},
+        reduction_of_ranks<4, Types<float, double, I32>>(
+            [](const auto& x, auto... axes) { return hd::sum(x, axes...); }));
+  serve(registry, {"ReduceProd", "prod"},
+        reduction<Types<float, I64, bool>>([](const auto& x, auto... axes) { return hd::prod(x, axes...); }));
   const auto mean = [](const auto& x, auto... axes) { return hd::mean(x, axes...); };
-  serve(registry, "ReduceMean", reduction<Floats>(mean));
+  serve(registry, {"ReduceMean", "mean"}, reduction<Reals>(mean));
   serve(registry, "GlobalAveragePool", spatial_reduction(mean));
+  serve(registry, "any",
+        reduction<Types<float, I32, U8, bool>>([](const auto& x, auto... axes) { return hd::any(x, axes...); }));
+  serve(registry, "all",
+        reduction<Types<float, double, bool>>([](const auto& x, auto... axes) { return hd::all(x, axes...); }));
+  serve(registry, "count_nonzero",
+        reduction<Reals>([](const auto& x, auto... axes) { return hd::count_nonzero(x, axes...); }));
 }
 
 }  // namespace conformance

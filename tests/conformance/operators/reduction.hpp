@@ -1,4 +1,4 @@
-// Handlers of reductions, made from lambdas f(x, axes…) that pass the axes on.
+// Handlers of reductions, made from lambdas f(x, axes…), or f(x, call, axes…), that pass the axes on.
 #pragma once
 
 #include <utility>
@@ -10,43 +10,55 @@
 
 namespace conformance {
 
-/// f over the axes of a call. The result has the operand's element type, where Heddle sums integers in int64. Operands
-/// are seen as (before, reduced, after), for which one instantiation is enough; where the reduced axes aren't
+template <class F, class X, class... Axes>
+auto reduced(F f, const Call& call, const X& x, Axes... axes) {
+  if constexpr (requires { f(x, axes...); })
+    return f(x, axes...);
+  else
+    return f(x, call, axes...);
+}
+
+/// f over the axes of a call. ONNX's result has the operand's element type, where Heddle sums integers in int64.
+/// Operands are seen as (before, reduced, after), for which one instantiation is enough; where the reduced axes aren't
 /// neighbours, they are brought to the end before. Float operands that are reduced altogether name no axis.
 template <class T, class Device, class F>
-Outputs reduce(const Call& call, const Array& array, const std::vector<int>& axes, Device device, F f) {
-  const ReductionPlan plan = plan_reduction(array.shape, axes, call.integer("keepdims", 1) != 0);
-  const auto done = [&](const Extents& expected, auto&& formula) -> Outputs {
-    if constexpr (std::is_same_v<typename std::remove_cvref_t<decltype(formula)>::value_type, T>)
-      return {reshaped(result(std::move(formula)), expected, plan.shape)};
-    else
-      return {reshaped(result(hd::cast<T>(std::move(formula))), expected, plan.shape)};
+Array reduce(const Call& call, const Array& array, const std::vector<int>& axes, Device device, F f) {
+  const ReductionPlan plan = plan_reduction(array.shape, axes, keeps_axes(call));
+  const auto done = [&](const Extents& expected, auto&& formula) {
+    using E = std::remove_cvref_t<decltype(formula)>;
+    if constexpr (!std::is_same_v<typename E::value_type, T> && !std::is_same_v<typename E::value_type, bool>) {
+      if (!call.is_pytorch()) return reshaped(result(hd::cast<T>(std::move(formula))), expected, plan.shape);
+    }
+    return reshaped(result(std::move(formula)), expected, plan.shape);
   };
   const Extents flat{array.size()};
   if (!plan.reduces && array.rank() > 0)
-    return {reshaped(result(tensor<T, 1>(call, array, flat, device)), flat, plan.shape)};
+    return reshaped(result(tensor<T, 1>(call, array, flat, device)), flat, plan.shape);
   if constexpr (std::is_same_v<T, float>)
-    if (plan.merged_result.empty()) return done({}, f(tensor<T, 1>(call, array, flat, device)));
+    if (plan.merged_result.empty()) return done({}, reduced(f, call, tensor<T, 1>(call, array, flat, device)));
   if (const Extents three = plan.all_three(); !three.empty())
-    return done({three[0], three[2]}, f(tensor<T, 3>(call, array, three, device), hd::axis<1>));
+    return done({three[0], three[2]}, reduced(f, call, tensor<T, 3>(call, array, three, device), hd::axis<1>));
   Array moved = reduced_last(array, axes);
   moved.shape.push_back(1);
-  return done({moved.shape[0], 1}, f(tensor<T, 3>(call, moved, device), hd::axis<1>));
+  return done({moved.shape[0], 1}, reduced(f, call, tensor<T, 3>(call, moved, device), hd::axis<1>));
 }
 
-template <class F, class TypeList>
+template <class TypeList, class... F>
 struct Reduction {
   template <class Device>
   Outputs operator()(const Call& call, Device device) const {
+    if (call.has("dtype")) throw NotServed{"no such parameter"};
     const Array& array = call.input(0);
     const std::vector<int> axes = reduced_axes(call);
-    return with_type(TypeList{}, array.type,
-                     [&](auto type) { return reduce<type_of<decltype(type)>>(call, array, axes, device, F{}); });
+    return with_type(TypeList{}, array.type, [&](auto type) -> Outputs {
+      return {reduce<type_of<decltype(type)>>(call, array, axes, device, F{})...};
+    });
   }
 };
 
-template <class TypeList, class F>
-Reduction<F, TypeList> reduction(F) {
+/// An output for each lambda.
+template <class TypeList, class... F>
+Reduction<TypeList, F...> reduction(F...) {
   return {};
 }
 
@@ -58,8 +70,9 @@ struct SpatialReduction {
     const Array& array = call.input(0);
     std::vector<int> axes;
     for (int axis = 2; axis < array.rank(); ++axis) axes.push_back(axis);
-    return with_type(Reals{}, array.type,
-                     [&](auto type) { return reduce<type_of<decltype(type)>>(call, array, axes, device, F{}); });
+    return with_type(Types<float>{}, array.type, [&](auto type) -> Outputs {
+      return {reduce<type_of<decltype(type)>>(call, array, axes, device, F{})};
+    });
   }
 };
 template <class F>
@@ -75,7 +88,7 @@ struct ReductionOfRanks {
   Outputs operator()(const Call& call, Device device) const {
     const Array& array = call.input(0);
     const std::vector<int> axes = reduced_axes(call);
-    const bool keep = call.integer("keepdims", 1) != 0;
+    const bool keep = keeps_axes(call);
     if (array.type != ElementType::float32 || array.rank() >= RankCount) return Otherwise{}(call, device);
     if (array.rank() == 3 && axes == std::vector<int>{0, 2}) {
       const auto x = tensor<float, 3>(call, array, device);
@@ -94,7 +107,7 @@ struct ReductionOfRanks {
 };
 
 template <int RankCount, class TypeList, class F>
-ReductionOfRanks<F, RankCount, Reduction<F, TypeList>> reduction_of_ranks(F) {
+ReductionOfRanks<F, RankCount, Reduction<TypeList, F>> reduction_of_ranks(F) {
   return {};
 }
 

@@ -1,6 +1,8 @@
 // Mod Pow; fmod remainder float_power lerp
 #include "conformance/operators/elementwise.hpp"
 #include "conformance/operators/families.hpp"
+#include "heddle/ops/arithmetic.hpp"
+#include "heddle/ops/math.hpp"
 
 namespace conformance {
 namespace {

@@ -1,6 +1,7 @@
 // Trigonometric and hyperbolic functions; atan2 hypot
 #include "conformance/operators/elementwise.hpp"
 #include "conformance/operators/families.hpp"
+#include "heddle/ops/math.hpp"
 
 namespace conformance {
 

@@ -1,10 +1,13 @@
-// Identity Shape Size Reshape Flatten Squeeze Unsqueeze Expand Slice Transpose DepthToSpace SpaceToDepth
+// Identity Shape Size Reshape Flatten Squeeze Unsqueeze Expand Slice Transpose DepthToSpace SpaceToDepth and PyTorch's
 #include <utility>
 #include <vector>
 
+#include "conformance/axes.hpp"
 #include "conformance/operators/families.hpp"
 #include "conformance/operators/moved.hpp"
 #include "conformance/shapes.hpp"
+#include "heddle/ops/join.hpp"
+#include "heddle/ops/shape.hpp"
 
 namespace conformance {
 namespace {
@@ -69,21 +72,43 @@ struct SizeOf {
   }
 };
 
-/// shape(call) says the result's shape.
-template <class ShapeFunction>
+/// shape(call) says the result's shape. Float operands keep ranks below 5, all others have axes of extent 1 in front.
+/// Strict: by the member, which gives a view or throws.
+template <class ShapeFunction, bool Strict>
 struct Reshape {
   template <class Device>
   Outputs operator()(const Call& call, Device device) const {
+    const Array& array = call.input(0);
     const Extents shape = ShapeFunction{}(call);
-    return view_of(call, call.input(0), device, [&](const auto& x) -> Outputs {
-      return with_int(
-          ranks_of<typename std::remove_cvref_t<decltype(x)>::value_type>{}, static_cast<int>(shape.size()),
-          [&](auto rank) -> Outputs { return {result(hd::reshape(x, static_shape<decltype(rank)::value>(shape)))}; });
+    const auto rank = static_cast<int>(shape.size());
+    if (!Strict && array.type == ElementType::float32 && array.rank() < 5 && rank < 5)
+      return with_int(Below<5>{}, array.rank(), [&](auto from) -> Outputs {
+        return with_int(Below<5>{}, rank, [&](auto to) -> Outputs {
+          const auto x = tensor<float, decltype(from)::value>(call, array, device);
+          return {result(hd::reshape(x, static_shape<decltype(to)::value>(shape)))};
+        });
+      });
+    if (array.rank() > greatest_rank || rank > greatest_rank) throw NotServed{"not for this rank"};
+    const auto six = [](Extents extents) {
+      extents.insert(extents.begin(), static_cast<std::size_t>(greatest_rank) - extents.size(), 1);
+      return extents;
+    };
+    return with_moved_type(array.type, [&](auto type) -> Outputs {
+      using T = type_of<decltype(type)>;
+      const auto x = tensor<T, greatest_rank>(call, moved_as<T>(array), six(array.shape), device);
+      const auto wanted = static_shape<greatest_rank>(six(shape));
+      Array got;
+      if constexpr (Strict)
+        got = result(x.reshape(wanted));
+      else
+        got = result(hd::reshape(x, wanted));
+      got.shape.erase(got.shape.begin(), got.shape.end() - rank);
+      return typed({std::move(got)}, array.type);
     });
   }
 };
-template <class ShapeFunction>
-Reshape<ShapeFunction> reshape(ShapeFunction) {
+template <bool Strict = false, class ShapeFunction>
+Reshape<ShapeFunction, Strict> reshape(ShapeFunction) {
   return {};
 }
 
@@ -118,7 +143,7 @@ struct Unsqueeze {
 struct Expand {
   template <class Device>
   Outputs operator()(const Call& call, Device device) const {
-    const Extents shape = expanded_shape(call.input(0).shape, integers_of(call.input(1)));
+    const Extents shape = expanded_target(call);
     return view_of(call, call.input(0), device, [&](const auto& x) -> Outputs {
       using X = std::remove_cvref_t<decltype(x)>;
       return with_int(ranks_of<typename X::value_type>{}, static_cast<int>(shape.size()), [&](auto rank) -> Outputs {
@@ -147,6 +172,34 @@ struct Slice {
   }
 };
 
+/// The part of one axis that `select` or `narrow` names.
+struct Narrow {
+  template <class Device>
+  Outputs operator()(const Call& call, Device device) const {
+    return view_of(call, call.input(0), device, [&](const auto& x) -> Outputs {
+      return with_int(Below<rank_of<decltype(x)>>{}, axis_of(call, "dim", 0, rank_of<decltype(x)>),
+                      [&](auto axis) -> Outputs {
+                        constexpr auto along = hd::axis<decltype(axis)::value>;
+                        return {result(hd::narrow(x, along, call.integer("start", 0), call.integer("length", 0)))};
+                      });
+    });
+  }
+};
+struct Select {
+  template <class Device>
+  Outputs operator()(const Call& call, Device device) const {
+    return view_of(call, call.input(0), device, [&](const auto& x) -> Outputs {
+      return with_int(Below<rank_of<decltype(x)>>{}, axis_of(call, "dim", 0, rank_of<decltype(x)>),
+                      [&](auto axis) -> Outputs {
+                        constexpr auto along = hd::axis<decltype(axis)::value>;
+                        const std::int64_t index = call.integer("index", 0);
+                        const std::int64_t place = index < 0 ? index + x.extent(decltype(axis)::value) : index;
+                        return {result(hd::narrow(x, along, place, 1).squeeze(along))};
+                      });
+    });
+  }
+};
+
 /// The axes in an order known at run time, as a row of exchanges of two axes known at compile time.
 struct Transpose {
   template <int A, int B, class X>
@@ -165,7 +218,7 @@ struct Transpose {
   }
   template <class Device>
   Outputs operator()(const Call& call, Device device) const {
-    std::vector<int> wanted = permutation_of(call);
+    const std::vector<int> wanted = permutation_of(call);
     return view_of(call, call.input(0), device, [&](auto x) -> Outputs {
       constexpr int rank = rank_of<decltype(x)>;
       std::vector<int> order;
@@ -182,32 +235,44 @@ struct Transpose {
   }
 };
 
-/// Channels to blocks of pixels: depth first (DCR) or column first (CRD).
+/// Channels to blocks of pixels: depth first (DCR) or, PyTorch's, column first (CRD).
 struct DepthToSpace {
   template <class Device>
   Outputs operator()(const Call& call, Device device) const {
-    const auto x = tensor<float, 4>(call, call.input(0), device);
-    const std::int64_t block = call.integer("blocksize", 1);
-    const std::int64_t depth = x.extent(1) / (block * block);
-    const hd::Shape<4> shape{x.extent(0), depth, x.extent(2) * block, x.extent(3) * block};
-    if (call.text_is("mode", "CRD")) {
-      const hd::Tensor apart = hd::reshape(x, {x.extent(0), depth, block, block, x.extent(2), x.extent(3)});
-      return {result(hd::reshape(apart.permute(hd::axes<0, 1, 4, 2, 5, 3>), shape))};
-    }
-    const hd::Tensor apart = hd::reshape(x, {x.extent(0), block, block, depth, x.extent(2), x.extent(3)});
-    return {result(hd::reshape(apart.permute(hd::axes<0, 3, 4, 1, 5, 2>), shape))};
+    const bool column_first = call.is_pytorch() || call.text_is("mode", "CRD");
+    const std::int64_t block = call.integer(call.is_pytorch() ? "upscale_factor" : "blocksize", 1);
+    return with_image(call, device, [&](const auto& x) -> Outputs {
+      const std::int64_t depth = x.extent(1) / (block * block);
+      const hd::Shape<4> shape{x.extent(0), depth, x.extent(2) * block, x.extent(3) * block};
+      if (column_first) {
+        const hd::Tensor apart = hd::reshape(x, {x.extent(0), depth, block, block, x.extent(2), x.extent(3)});
+        return {result(hd::reshape(apart.permute(hd::axes<0, 1, 4, 2, 5, 3>), shape))};
+      }
+      const hd::Tensor apart = hd::reshape(x, {x.extent(0), block, block, depth, x.extent(2), x.extent(3)});
+      return {result(hd::reshape(apart.permute(hd::axes<0, 3, 4, 1, 5, 2>), shape))};
+    });
+  }
+  template <class Device, class F>
+  static Outputs with_image(const Call& call, Device device, F f) {
+    const Array& array = call.input(0);
+    return with_moved_type(array.type, [&](auto type) {
+      using T = type_of<decltype(type)>;
+      return typed(f(tensor<T, 4>(call, moved_as<T>(array), device)), array.type);
+    });
   }
 };
 
 struct SpaceToDepth {
   template <class Device>
   Outputs operator()(const Call& call, Device device) const {
-    const auto x = tensor<float, 4>(call, call.input(0), device);
-    const std::int64_t block = call.integer("blocksize", 1);
-    const hd::Tensor apart =
-        hd::reshape(x, {x.extent(0), x.extent(1), x.extent(2) / block, block, x.extent(3) / block, block});
-    const hd::Shape<4> shape{x.extent(0), x.extent(1) * block * block, x.extent(2) / block, x.extent(3) / block};
-    return {result(hd::reshape(apart.permute(hd::axes<0, 3, 5, 1, 2, 4>), shape))};
+    const std::int64_t block = call.integer(call.is_pytorch() ? "downscale_factor" : "blocksize", 1);
+    return DepthToSpace::with_image(call, device, [&](const auto& x) -> Outputs {
+      const hd::Tensor apart =
+          hd::reshape(x, {x.extent(0), x.extent(1), x.extent(2) / block, block, x.extent(3) / block, block});
+      const hd::Shape<4> shape{x.extent(0), x.extent(1) * block * block, x.extent(2) / block, x.extent(3) / block};
+      if (call.is_pytorch()) return {result(hd::reshape(apart.permute(hd::axes<0, 1, 3, 5, 2, 4>), shape))};
+      return {result(hd::reshape(apart.permute(hd::axes<0, 3, 5, 1, 2, 4>), shape))};
+    });
   }
 };
 
@@ -217,15 +282,19 @@ void add_view(Registry& registry) {
   serve(registry, "Identity", Identity{});
   serve(registry, "Shape", ShapeOf{});
   serve(registry, "Size", SizeOf{});
-  serve(registry, "Reshape", reshape([](const Call& call) { return reshape_target(call); }));
-  serve(registry, "Flatten", reshape([](const Call& call) { return flatten_target(call); }));
-  serve(registry, "Squeeze", Squeeze{});
-  serve(registry, "Unsqueeze", Unsqueeze{});
-  serve(registry, "Expand", Expand{});
+  const auto target = [](const Call& call) { return reshape_target(call); };
+  serve(registry, {"Reshape", "reshape", "ravel", "unflatten"}, reshape(target));
+  serve(registry, {"view", "view_as"}, reshape<true>(target));
+  serve(registry, {"Flatten", "flatten"}, reshape([](const Call& call) { return flatten_target(call); }));
+  serve(registry, {"Squeeze", "squeeze"}, Squeeze{});
+  serve(registry, {"Unsqueeze", "unsqueeze"}, Unsqueeze{});
+  serve(registry, {"Expand", "expand", "expand_as", "broadcast_to"}, Expand{});
   serve(registry, "Slice", Slice{});
-  serve(registry, "Transpose", Transpose{});
-  serve(registry, "DepthToSpace", DepthToSpace{});
-  serve(registry, "SpaceToDepth", SpaceToDepth{});
+  serve(registry, "select", Select{});
+  serve(registry, "narrow", Narrow{});
+  serve(registry, {"Transpose", "permute", "transpose", "movedim", "T", "t", "mT"}, Transpose{});
+  serve(registry, {"DepthToSpace", "nn.functional.pixel_shuffle"}, DepthToSpace{});
+  serve(registry, {"SpaceToDepth", "nn.functional.pixel_unshuffle"}, SpaceToDepth{});
 }
 
 }  // namespace conformance

@@ -1,6 +1,8 @@
 // Where Cast CastLike; masked_fill
 #include "conformance/operators/elementwise.hpp"
 #include "conformance/operators/families.hpp"
+#include "heddle/ops/index.hpp"
+#include "heddle/ops/select.hpp"
 
 namespace conformance {
 namespace {

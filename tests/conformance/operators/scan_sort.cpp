@@ -1,0 +1,111 @@
+// CumSum CumProd TopK; cumsum cumprod sort argsort topk
+#include "conformance/operators/along_axis.hpp"
+#include "conformance/operators/families.hpp"
+#include "heddle/ops/join.hpp"
+#include "heddle/ops/scan.hpp"
+#include "heddle/ops/sort.hpp"
+
+namespace conformance {
+namespace {
+
+/// f(x, axis) along the axis that `plan(call)` names. The result has the type that the call says, or ONNX's: the
+/// operand's.
+template <class F, class TypeList>
+struct Scan {
+  template <class Device>
+  Outputs operator()(const Call& call, Device device) const {
+    const Array& array = call.input(0);
+    if (call.flag("exclusive", false)) throw NotServed{"not exclusive"};
+    const bool reverse = call.flag("reverse", false);
+    return with_type(TypeList{}, array.type, [&](auto type) {
+      using T = type_of<decltype(type)>;
+      const bool as_operand = !call.is_pytorch() || call.has("dtype");
+      if (call.has("dtype") && call.element_type("dtype") != element_type_v<T>) throw NotServed{"not for this dtype"};
+      return along_axis<T>(call, array, plan_axis(array.shape, axis(call)), device,
+                           [&](const auto& x, auto along) -> Outputs {
+                             const auto back = [&](const auto& y) { return reverse ? hd::flip(y, along) : y; };
+                             const hd::Tensor scanned = F{}(back(x), along);
+                             return {reshaped(as_operand ? result(hd::cast<T>(back(scanned))) : result(back(scanned)),
+                                              extents_of(x), array.shape)};
+                           });
+    });
+  }
+  static int axis(const Call& call) {
+    const int rank = call.input(0).rank();
+    if (call.is_pytorch()) return axis_of(call, "dim", 0, rank);
+    return front_axis(integers_of(call.input(1)).at(0), rank);
+  }
+};
+template <class TypeList, class F>
+Scan<F, TypeList> scan(F) {
+  return {};
+}
+
+struct CumSumGradient {
+  template <class Device>
+  Outputs operator()(const Call& call, Device device) const {
+    const Array& dy = call.cotangent(0);
+    return with_type(Reals{}, dy.type, [&](auto type) {
+      const AxisPlan plan = plan_axis(dy.shape, axis_of(call, "dim", 0, dy.rank()));
+      return along_axis<type_of<decltype(type)>>(call, dy, plan, device, [&](const auto& x, auto along) -> Outputs {
+        return {reshaped(result(hd::cumsum_grad(x, along)), extents_of(x), dy.shape)};
+      });
+    });
+  }
+};
+
+/// The sorted elements and their places, or the places alone.
+template <bool Places>
+struct Sort {
+  template <class Device>
+  Outputs operator()(const Call& call, Device device) const {
+    const Array& array = call.input(0);
+    const bool descending = call.flag("descending", false);
+    return with_type(TypesOf{}, array.type, [&](auto type) {
+      const AxisPlan plan = plan_axis(array.shape, axis_of(call, "dim", -1, array.rank()));
+      return along_axis<type_of<decltype(type)>>(call, array, plan, device, [&](const auto& x, auto along) -> Outputs {
+        Outputs outputs;
+        if constexpr (!Places)
+          outputs.push_back(reshaped(result(hd::sort(x, along, descending)), extents_of(x), array.shape));
+        outputs.push_back(reshaped(result(hd::argsort(x, along, descending)), extents_of(x), array.shape));
+        return outputs;
+      });
+    });
+  }
+  using TypesOf = std::conditional_t<Places, Types<float, double, I32>, Types<float, double, I32, bool>>;
+};
+
+struct TopK {
+  template <class Device>
+  Outputs operator()(const Call& call, Device device) const {
+    const Array& array = call.input(0);
+    const std::int64_t k = call.is_pytorch() ? call.integer("k", 1) : integers_of(call.input(1)).at(0);
+    const int axis = axis_of(call, call.is_pytorch() ? "dim" : "axis", -1, array.rank());
+    Extents shape = array.shape;
+    if (!shape.empty()) shape[static_cast<std::size_t>(axis)] = k;
+    return with_type(Types<float, I32, I64, U64>{}, array.type, [&](auto type) {
+      return along_axis<type_of<decltype(type)>>(
+          call, array, plan_axis(array.shape, axis), device, [&](const auto& x, auto along) -> Outputs {
+            Extents expected = extents_of(x);
+            expected[static_cast<std::size_t>(front_axis_of<std::remove_cvref_t<decltype(x)>>(along))] = k;
+            const auto found = hd::topk(x, k, along, call.flag("largest", true));
+            return {reshaped(result(found.first), expected, shape), reshaped(result(found.second), expected, shape)};
+          });
+    });
+  }
+};
+
+}  // namespace
+
+void add_scan_sort(Registry& registry) {
+  serve(registry, {"CumSum", "cumsum"},
+        scan<Types<float, double, I32, U8>>([](const auto& x, auto axis) { return hd::cumsum(x, axis); }));
+  serve(registry, {"CumProd", "cumprod"},
+        scan<Types<float, double, I32, I64>>([](const auto& x, auto axis) { return hd::cumprod(x, axis); }));
+  serve_gradient(registry, "cumsum", CumSumGradient{});
+  serve(registry, "sort", Sort<false>{});
+  serve(registry, "argsort", Sort<true>{});
+  serve(registry, {"TopK", "topk"}, TopK{});
+}
+
+}  // namespace conformance

@@ -39,6 +39,16 @@ TEST(CudaMap, permuted_axes_of_higher_rank) {
       equal(to_array(z), reference::permute(a.values, {3, 1, 2, 0}) + reference::permute(b.values, {1, 2, 3, 0})));
 }
 
+TEST(CudaMap, doubles_transposed_and_broadcast) {
+  const auto a = exact_operand<double, 3>({3, 33, 70}, Layout::contiguous, 1);
+  const auto b = exact_operand<double, 3>({3, 70, 33}, Layout::contiguous, 2);
+  const auto c = exact_operand<double, 2>({33, 1}, Layout::contiguous, 3);
+  const TestTensor<double, 3> y = a.tensor + b.tensor.transpose() * c.tensor;
+  EXPECT_TRUE(equal(to_array(y), a.values + reference::transpose(b.values) * c.values));
+  const TestTensor<double, 3> z = a.tensor * c.tensor;
+  EXPECT_TRUE(equal(to_array(z), a.values * c.values));
+}
+
 TEST(CudaMap, broadcasts_by_rows_columns_and_numbers) {
   for (const std::int64_t rows : {1, 3, 70}) {
     for (const std::int64_t columns : {1, 4, 5, 33, 1000, 1001, 2052}) {

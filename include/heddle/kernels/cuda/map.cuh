@@ -205,8 +205,10 @@ void map(const bound_formula<Form, Out, Leaves, Rank>& bound, const launch_conte
       bool flat = space.rank == 1 && space.size / V < INT64_C(0x40000000000);  // tiles are counted in 32 bits
       for (int r = 0; r <= Leaves; ++r) flat = flat && space.inner(r) == 1;
       if (flat) return launch_flat<Form, Out, Leaves, V>(bound.form, bound.out, bound.table.data, space.size, context);
-      // (One operand of one axis is hardly ever broadcast: no kernel of its own for that.)
-      if constexpr (Leaves != 1 || Rank > 1) return launch_rows<Form, Out, Leaves, Rank, V>(bound, space, context);
+      // No kernel of its own for one operand of one axis, which is hardly ever broadcast, and for double, whose single
+      // elements are wide enough.
+      if constexpr ((Leaves != 1 || Rank > 1) && !has_double<Form, Leaves>)
+        return launch_rows<Form, Out, Leaves, Rank, V>(bound, space, context);
     }
     if constexpr (Leaves > 0 && Rank > 1) {
       if (launch_tiles(bound, space, context, slots)) return;

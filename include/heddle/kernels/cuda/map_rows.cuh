@@ -90,7 +90,7 @@ struct map_arguments {
 };
 
 template <class Form, int Leaves, int V>
-inline constexpr int row_unroll = vectors_under_way<Form, Leaves, V>(4);
+inline constexpr int row_unroll = vectors_under_way<Form, Leaves, V>(has_double<Form, Leaves> ? 2 : 4);
 /// The greatest extent of a grid in y and z.
 inline constexpr unsigned grid_edge = 65535;
 

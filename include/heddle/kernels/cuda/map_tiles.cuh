@@ -85,18 +85,41 @@ __global__ void __launch_bounds__(map_block)
   const int columns = static_cast<int>(::min(arguments.columns - first_column, index_t{tile_edge}));
   const int fast = static_cast<int>(threadIdx.x % tile_edge), slow = static_cast<int>(threadIdx.x / tile_edge);
   stage_tiles<Form>(arguments, tile_memory, offset, fast, slow, fast < rows, columns, slots);
-  __syncthreads();
-  if (fast >= columns) return;
-#pragma unroll
-  for (int r = 0; r < places; ++r) offset[r] += slow * arguments.row_step[r] + fast * arguments.column_step[r];
-  int place = fast * tile_pitch + slow;
-#pragma unroll 2
-  for (int i = slow; i < rows; i += tile_height, place += tile_height) {
+  const auto value = [&](const index_t(&at)[places], int place) {
     registers_t<Form, Leaves, 1> registers;
-    load_tile<Form>(registers, arguments, tile_memory, offset, place, slots);
-    arguments.out[offset[Leaves]] = cast_element<Out>(lane_value<Form>::at(arguments.form, registers, 0, 0));
+    load_tile<Form>(registers, arguments, tile_memory, at, place, slots);
+    return cast_element<Out>(lane_value<Form>::at(arguments.form, registers, 0, 0));
+  };
+  if constexpr (has_double<Form, Leaves>) {
+    // Where the tile lies is kept in shared memory, so that it need not be in registers.
+    __shared__ volatile index_t origin[places];
+    __shared__ volatile int end;
+    if (threadIdx.x == 0) {
+      for (int r = 0; r < places; ++r) origin[r] = offset[r];
+      end = rows;
+    }
+    __syncthreads();
+    if (fast >= columns) return;
+#pragma unroll 1
+    for (int i = slow; i < end; i += tile_height) {
+      index_t at[places];
 #pragma unroll
-    for (int r = 0; r < places; ++r) offset[r] += tile_height * arguments.row_step[r];
+      for (int r = 0; r < Leaves; ++r) at[r] = origin[r] + i * arguments.row_step[r] + fast * arguments.column_step[r];
+      const Out result = value(at, fast * tile_pitch + i);
+      arguments.out[origin[Leaves] + i * arguments.row_step[Leaves] + fast * arguments.column_step[Leaves]] = result;
+    }
+  } else {
+    __syncthreads();
+    if (fast >= columns) return;
+#pragma unroll
+    for (int r = 0; r < places; ++r) offset[r] += slow * arguments.row_step[r] + fast * arguments.column_step[r];
+    int place = fast * tile_pitch + slow;
+#pragma unroll 2
+    for (int i = slow; i < rows; i += tile_height, place += tile_height) {
+      arguments.out[offset[Leaves]] = value(offset, place);
+#pragma unroll
+      for (int r = 0; r < places; ++r) offset[r] += tile_height * arguments.row_step[r];
+    }
   }
 }
 

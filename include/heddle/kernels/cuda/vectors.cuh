@@ -18,6 +18,7 @@ struct leaf_sizes<Form, std::integer_sequence<int, S...>> {
      ...);
     return with;
   }
+  static constexpr bool any_double = (false || ... || std::is_same_v<typename leaf_type<S, Form>::type, double>);
   static constexpr int sum() { return (0 + ... + static_cast<int>(sizeof(typename leaf_type<S, Form>::type))); }
   static constexpr int greatest(int with) {
     ((with = static_cast<int>(sizeof(typename leaf_type<S, Form>::type)) > with
@@ -36,6 +37,10 @@ constexpr int vector_lanes() {
   constexpr int bound = 64 / sizes::greatest(sizeof(Out));
   return most < bound ? most : bound;
 }
+
+/// double's functions call others, and what is in registers meanwhile is spilled soon.
+template <class Form, int Leaves>
+inline constexpr bool has_double = leaf_sizes<Form, std::make_integer_sequence<int, Leaves>>::any_double;
 
 /// How many vectors of V elements a thread best has under way at once, `most` at most: what all leaves take of them
 /// must fit in registers.

@@ -39,8 +39,8 @@ void check_sum(const Extents& shape, const reference::Axes& over, bool keep, Ove
 }
 
 TEST(ReduceAxes, every_set_of_axes) {
-  for (const Extents& shape :
-       {Extents{17, 31, 13}, Extents{5, 3, 65}, Extents{1, 129, 1}, Extents{2, 0, 3}, Extents{300, 2, 4}}) {
+  for (const Extents& shape : {Extents{17, 31, 13}, Extents{5, 3, 65}, Extents{1, 129, 1}, Extents{2, 0, 3},
+                               Extents{300, 2, 4}, Extents{6, 5, 72}}) {
     check_sum<0>(shape, {}, false);
     check_sum<2>(shape, {0}, false, axis<0>);
     check_sum<2>(shape, {1}, false, axis<1>);
@@ -83,27 +83,32 @@ TEST(ReduceAxes, of_rank_0) {
 
 template <class T>
 struct Reduce : testing::Test {
+  // Element by element, and in vectors with a rest.
   const Operand<T, 2> x = exact_operand<T, 2>({33, 17}, Layout::transposed, 4);
+  const Operand<T, 2> lines = exact_operand<T, 2>({5, 1032}, Layout::contiguous, 5);
+  const Operand<T, 2> line = exact_operand<T, 2>({1, 2051}, Layout::contiguous, 6);
 
   template <class Result, class Make>
   void check(Make make, double (*f)(const List&)) {
-    static_assert(std::is_same_v<typename decltype(make(axis<0>))::value_type, Result>);
-    EXPECT_TRUE(equal(value_of(make(axis<0>)), reduce(f, x.values, {0})));
-    EXPECT_TRUE(equal(value_of(make(axis<1>)), reduce(f, x.values, {1})));
+    static_assert(std::is_same_v<typename decltype(make(x.tensor, axis<0>))::value_type, Result>);
+    for (const Operand<T, 2>* one : {&x, &lines, &line}) {
+      EXPECT_TRUE(equal(value_of(make(one->tensor, axis<0>)), reduce(f, one->values, {0})));
+      EXPECT_TRUE(equal(value_of(make(one->tensor, axis<1>)), reduce(f, one->values, {1})));
+    }
   }
 };
 using Types = testing::Types<bool, std::int8_t, std::uint8_t, std::int64_t, hd::half, hd::bfloat16, float, double>;
 TYPED_TEST_SUITE(Reduce, Types);
 
 TYPED_TEST(Reduce, sum) {
-  this->template check<hd::sum_result_t<TypeParam>>([&](auto over) { return hd::sum(this->x.tensor, over); },
+  this->template check<hd::sum_result_t<TypeParam>>([](const auto& of, auto over) { return hd::sum(of, over); },
                                                     reference::sum);
 }
 TYPED_TEST(Reduce, max) {
-  this->template check<TypeParam>([&](auto over) { return hd::max(this->x.tensor, over); }, reference::max);
+  this->template check<TypeParam>([](const auto& of, auto over) { return hd::max(of, over); }, reference::max);
 }
 TYPED_TEST(Reduce, argmax) {
-  this->template check<std::int64_t>([&](auto over) { return hd::argmax(this->x.tensor, over); }, reference::argmax);
+  this->template check<std::int64_t>([](const auto& of, auto over) { return hd::argmax(of, over); }, reference::argmax);
 }
 TYPED_TEST(Reduce, mean) {
   using Result = hd::float_result_t<TypeParam>;

@@ -28,14 +28,14 @@ struct channel_moments {
 template <class Real>
 struct moments_reduction {
   using input = Real;
-  using state = moments<Real>;
+  using state = shifted_moments<Real>;
   using result = channel_moments<Real>;
   static constexpr const char* name = "batch_norm";
   static HEDDLE_HOST_DEVICE state identity() { return {}; }
   static HEDDLE_HOST_DEVICE void accumulate(state& all, input x, index_t) { all.add(x); }
   static HEDDLE_HOST_DEVICE void combine(state& left, const state& right) { left.combine(right); }
   static HEDDLE_HOST_DEVICE result finish(const state& all, index_t count) {
-    return {all.shift, all.sum / static_cast<Real>(count), all.squares, count};
+    return {all.shift, all.sum / static_cast<Real>(count), all.spread(), count};
   }
 };
 
@@ -69,7 +69,7 @@ template <class Real>
 struct batch_gradient_reduction {
   using input = joined<Real>;
   struct state {
-    moments<Real> of_x;
+    shifted_moments<Real> of_x;
     Real gradient, product;
   };
   using result = channel_gradient<Real>;
@@ -81,10 +81,11 @@ struct batch_gradient_reduction {
     all.product += element.first * (element.second - all.of_x.shift);
   }
   static HEDDLE_HOST_DEVICE void combine(state& left, const state& right) {
-    const Real apart = left.of_x.count == Real{0} ? Real{0} : right.of_x.shift - left.of_x.shift;
     if (right.of_x.count == Real{0}) return;
+    const Real before = left.of_x.count == Real{0} ? right.of_x.shift : left.of_x.shift;
     left.of_x.combine(right.of_x);
-    left.product += right.product + apart * right.gradient;
+    left.product += (before - left.of_x.shift) * left.gradient;
+    left.product += right.product + (right.of_x.shift - left.of_x.shift) * right.gradient;
     left.gradient += right.gradient;
   }
   static HEDDLE_HOST_DEVICE result finish(const state& all, index_t count) {

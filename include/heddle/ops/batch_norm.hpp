@@ -122,7 +122,7 @@ auto batch_statistics(const Node& x, const M& running_mean, const V& running_var
       on_cpu::reduce<moments_reduction<Real>>(source.values(), output, channels, each);
     } else {
 #if HEDDLE_CUDA_COMPILER
-      on_cuda::reduce<moments_reduction<Real>>(on_cuda::source<From>(from, inner), output, channels, each,
+      on_cuda::reduce<moments_reduction<Real>>(on_cuda::vector_source<From>(from, inner), output, channels, each,
                                                on_cuda::current_context(x.device().index, "batch_norm"));
 #endif
     }

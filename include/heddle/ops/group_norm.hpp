@@ -120,9 +120,10 @@ void reduce_channels(const First& first, const Second& second, const Output& out
         on_cpu::reduce<Reduction>(on_cpu::joined_source(left.values(), right.values()), output, channels, each);
       } else {
 #if HEDDLE_CUDA_COMPILER
-        using Source = on_cuda::joined_source<on_cuda::source<A>, on_cuda::source<B>>;
-        on_cuda::reduce<Reduction>(Source{on_cuda::source<A>(a, inner), on_cuda::source<B>(b, inner)}, output, channels,
-                                   each, on_cuda::current_context(second.device().index, Reduction::name));
+        using Source = on_cuda::joined_source<on_cuda::vector_source<A>, on_cuda::vector_source<B>>;
+        on_cuda::reduce<Reduction>(Source{on_cuda::vector_source<A>(a, inner), on_cuda::vector_source<B>(b, inner)},
+                                   output, channels, each,
+                                   on_cuda::current_context(second.device().index, Reduction::name));
 #endif
       }
     });

@@ -8,6 +8,7 @@
 #include "heddle/ops/reductions.hpp"
 #if HEDDLE_CUDA_COMPILER
 #include "heddle/kernels/cuda/reduce.cuh"
+#include "heddle/kernels/cuda/vector_source.cuh"
 #endif
 
 namespace heddle {
@@ -112,7 +113,7 @@ class reduce_formula : public producer<reduce_formula<R, Operand, Mask, Keep>> {
                           inner_count, reduction_);
       } else {
 #if HEDDLE_CUDA_COMPILER
-        on_cuda::reduce<R>(on_cuda::source<From>(from, inner), on_cuda::sink<Bound>(bound, -1, -1), outer_count,
+        on_cuda::reduce<R>(on_cuda::vector_source<From>(from, inner), on_cuda::sink<Bound>(bound, -1, -1), outer_count,
                            inner_count, on_cuda::current_context(device().index, R::name), reduction_);
 #endif
       }

@@ -217,7 +217,7 @@ struct squares_reduction {
   using input = compute_type<T>;
   using real =
       std::conditional_t<(kind_of<T> != kind::floating && sizeof(T) > 2), double, accumulator_type<float_result_t<T>>>;
-  using state = moments<real>;
+  using state = shifted_moments<real>;
   using result = real;
   using element = real;
   static constexpr const char* name = "var";
@@ -225,7 +225,7 @@ struct squares_reduction {
   static HEDDLE_HOST_DEVICE state identity() { return {}; }
   static HEDDLE_HOST_DEVICE void accumulate(state& all, input value, index_t) { all.add(static_cast<real>(value)); }
   static HEDDLE_HOST_DEVICE void combine(state& left, const state& right) { left.combine(right); }
-  static HEDDLE_HOST_DEVICE result finish(const state& all, index_t) { return all.squares; }
+  static HEDDLE_HOST_DEVICE result finish(const state& all, index_t) { return all.spread(); }
 };
 
 /// log(sum(exp(x))), the greatest element kept apart so that nothing overflows.

@@ -175,6 +175,7 @@ axis_group<Rows, Bound::rank> group_axes(const Bound& bound, const bool* chosen)
 /// An operand formula as a kernel reads it: `outer` walks the axes that are kept, `inner` those that are reduced.
 template <class Bound>
 class source {
+ protected:
   static constexpr int rows = Bound::leaves;
   static constexpr int held_rows = rows > 0 ? rows : 1;
   using Form = typename Bound::form_type;
@@ -221,6 +222,7 @@ class source {
     return widest;
   }
 
+ protected:
   Form form_;
   const void* data_[static_cast<std::size_t>(held_rows)];
   axis_group<rows, Bound::rank> outer_;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "heddle/kernels/channel_sums.hpp"
-#include "heddle/kernels/cuda/form.cuh"
+#include "heddle/kernels/cuda/vector_source.cuh"
 
 namespace heddle {
 inline namespace HEDDLE_BUILD {
@@ -13,6 +13,8 @@ template <class First, class Second>
 struct joined_source {
   static_assert(std::is_same_v<typename First::value_type, typename Second::value_type>);
   using value_type = joined<typename First::value_type>;
+  static constexpr int vector_width =
+      First::vector_width < Second::vector_width ? First::vector_width : Second::vector_width;
   struct Position {
     typename First::Position first;
     typename Second::Position second;
@@ -24,6 +26,15 @@ struct joined_source {
   __device__ __forceinline__ value_type load(const Position& position, index_t inner) const {
     return {first.load(position.first, inner), second.load(position.second, inner)};
   }
+  template <int V>
+  __device__ __forceinline__ void load_vector(const Position& position, index_t inner, value_type (&values)[V]) const {
+    typename First::value_type left[V], right[V];
+    first.template load_vector<V>(position.first, inner, left);
+    second.template load_vector<V>(position.second, inner, right);
+#pragma unroll
+    for (int j = 0; j < V; ++j) values[j] = {left[j], right[j]};
+  }
+  bool in_vectors() const { return first.in_vectors() && second.in_vectors(); }
   bool inner_is_contiguous() const { return second.inner_is_contiguous(); }
   bool outer_is_contiguous() const { return second.outer_is_contiguous(); }
 };

@@ -23,19 +23,24 @@ inline constexpr index_t reduce_one_launch = 65536;
 /// How a reduction is laid over the device.
 struct reduce_plan {
   lane_layout lanes;
-  index_t segment = 1;  ///< reduced elements a block takes, below 2^31
-  int splits = 1;       ///< blocks that share a result
+  index_t segment = 1;   ///< reduced elements a block takes, below 2^31
+  int splits = 1;        ///< blocks that share a result
+  bool vectors = false;  ///< a thread takes several neighbours at once
 };
 
-inline reduce_plan plan_reduce(index_t outer_count, index_t inner_count, bool inner_fast) {
+/// `width`: elements that a thread takes at once.
+inline reduce_plan plan_reduce(index_t outer_count, index_t inner_count, bool inner_fast, int width = 1) {
   // Threads that keep an H200's 132 multiprocessors busy: 512 each suffice where that avoids a second launch.
-  constexpr index_t enough_threads = 132 * 512, all_threads = 132 * 2048;
+  constexpr index_t enough_threads = 132 * 512;
+  // A thread that takes vectors has 32 bytes under way.
+  const index_t all_threads = width > 1 ? 132 * 1024 : 132 * 2048;
   // Elements a thread should have at least before more threads share the work.
   constexpr index_t worthwhile = 16;
   reduce_plan plan;
+  plan.vectors = width > 1;
   int inner = 0, outer = 0;
   if (inner_fast) {
-    inner = log2_ceil(inner_count, 5);
+    inner = log2_ceil(ceil_div(inner_count, width), 5);
     while (inner < 9 && (outer_count << inner) < enough_threads && (inner_count >> inner) > worthwhile) ++inner;
     outer = inner < 8 ? 8 - inner : 0;
   } else {
@@ -56,7 +61,8 @@ inline reduce_plan plan_reduce(index_t outer_count, index_t inner_count, bool in
   constexpr index_t longest = index_t{1} << 30;
   if (splits < ceil_div(inner_count, longest)) splits = ceil_div(inner_count, longest);
   if (splits > 1) {
-    plan.segment = ceil_div(ceil_div(inner_count, splits), index_t{4} << inner) * (index_t{4} << inner);
+    const index_t unit = index_t{width > 4 ? width : 4} << inner;
+    plan.segment = ceil_div(ceil_div(inner_count, splits), unit) * unit;
     plan.splits = static_cast<int>(ceil_div(inner_count, plan.segment));
   } else {
     plan.segment = inner_count > 0 ? inner_count : 1;
@@ -107,6 +113,61 @@ __device__ inline typename Reduction::state reduce_strided(const Reduction& redu
   return total;
 }
 
+/// As above, for a source that may be read in vectors: V neighbours at once, two such groups under way.
+template <int V, class Reduction, class Source>
+__device__ inline typename Reduction::state reduce_vectors(const Reduction& reduction, const Source& source,
+                                                           const typename Source::Position& position, index_t begin,
+                                                           int lane, int lanes, int length) {
+  using State = typename Reduction::state;
+  using Input = typename Reduction::input;
+  using Value = typename Source::value_type;
+  constexpr int run = 64;
+  const int step = lanes * V, whole = length - length % V;
+  State total = reduction.identity();
+  State part[V];
+  const auto add = [&](const Value(&values)[V], int i) {
+#pragma unroll
+    for (int e = 0; e < V; ++e) reduction.accumulate(part[e], static_cast<Input>(values[e]), begin + (i + e));
+  };
+  int i = lane * V;
+#pragma unroll 1
+  while (i < whole) {
+#pragma unroll
+    for (int e = 0; e < V; ++e) part[e] = reduction.identity();
+    const int end = whole - i > run * step ? i + run * step : whole;
+#pragma unroll 1
+    for (; i + step < end; i += 2 * step) {
+      Value left[V], right[V];
+      source.template load_vector<V>(position, begin + i, left);
+      source.template load_vector<V>(position, begin + (i + step), right);
+      add(left, i);
+      add(right, i + step);
+    }
+    if (i < end) {
+      Value values[V];
+      source.template load_vector<V>(position, begin + i, values);
+      add(values, i);
+      i += step;
+    }
+#pragma unroll
+    for (int width = 1; width < V; width *= 2) {
+#pragma unroll
+      for (int e = 0; e < V; e += 2 * width) reduction.combine(part[e], part[e + width]);
+    }
+    reduction.combine(total, part[0]);
+  }
+#pragma unroll 1
+  for (int rest = whole + lane; rest < length; rest += lanes)
+    reduction.accumulate(total, static_cast<Input>(source.load(position, begin + rest)), begin + rest);
+  return total;
+}
+
+/// A source that can be read in vectors, if its layout allows.
+template <class Source>
+concept HasVectors = requires(const Source& source) {
+  source.in_vectors();
+};
+
 /// Storage in shared memory for any state, whatever its constructors.
 template <class State>
 struct alignas(16) reduce_scratch {
@@ -128,7 +189,16 @@ __global__ void __launch_bounds__(reduce_max_threads, 1)
   const index_t outer = (static_cast<index_t>(blockIdx.x) << plan.lanes.log2_outer) + plan.lanes.outer();
   State state = reduction.identity();
   if (outer < outer_count) {
-    state = reduce_strided(reduction, source, source.at(outer), begin, lane, plan.lanes.inner_lanes(), length);
+    const auto position = source.at(outer);
+    const int lanes = plan.lanes.inner_lanes();
+    if constexpr (HasVectors<Source>) {
+      if (plan.vectors)
+        state = reduce_vectors<Source::vector_width>(reduction, source, position, begin, lane, lanes, length);
+      else
+        state = reduce_strided(reduction, source, position, begin, lane, lanes, length);
+    } else {
+      state = reduce_strided(reduction, source, position, begin, lane, lanes, length);
+    }
   }
   state = combine_lanes<false>(state, plan.lanes, scratch.states(),
                                [&](State& left, const State& right) { reduction.combine(left, right); });
@@ -176,7 +246,11 @@ inline void reduce(const Source& source, const Sink& sink, index_t outer_count, 
   if constexpr (requires { source.inner_is_contiguous(), source.outer_is_contiguous(); }) {
     inner_fast = outer_count == 1 || source.inner_is_contiguous() || !source.outer_is_contiguous();
   }
-  const reduce_plan plan = plan_reduce(outer_count, inner_count, inner_fast);
+  int width = 1;
+  if constexpr (HasVectors<Source>) {
+    if (inner_fast && inner_count >= Source::vector_width && source.in_vectors()) width = Source::vector_width;
+  }
+  const reduce_plan plan = plan_reduce(outer_count, inner_count, inner_fast, width);
   const unsigned blocks = blocks_for(outer_count, plan.lanes.outer_lanes());
   const dim3 threads(static_cast<unsigned>(plan.lanes.threads()));
   if (plan.splits == 1) {

@@ -1,7 +1,8 @@
 // An operand formula as reductions read it: element by element, or several neighbours at once.
 #pragma once
 
-#include "heddle/kernels/cuda/map.cuh"
+#include "heddle/kernels/cuda/form.cuh"
+#include "heddle/kernels/cuda/vectors.cuh"
 
 namespace heddle {
 inline namespace HEDDLE_BUILD {

@@ -50,6 +50,8 @@ TEST(Create, is_on_the_cpu_where_no_device_is_named) {
   static_assert(std::is_same_v<decltype(hd::zeros<float>({2, 3})), hd::Tensor<float, 2, hd::Cpu>>);
   static_assert(std::is_same_v<decltype(hd::tensor<float>({1, 2})), hd::Tensor<float, 1, hd::Cpu>>);
   static_assert(std::is_same_v<decltype(hd::arange<float>(5)), hd::Tensor<float, 1, hd::Cpu>>);
+  EXPECT_EQ(hd::arange<int>(3, 5).to_vector(), (std::vector<int>{3, 4}));
+  EXPECT_EQ(hd::arange<float>(0, 1, 0.25).to_vector(), (std::vector<float>{0, 0.25f, 0.5f, 0.75f}));
 }
 
 TEST(Create, a_shape_that_cannot_be_is_an_error) {

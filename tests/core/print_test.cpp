@@ -35,6 +35,10 @@ TEST(Print, floats) {
   EXPECT_EQ((text_of_values<float, 1>(list({0.1, 0.25}))), "[0.1  0.25]");
   EXPECT_EQ((text_of_values<float, 1>(list({1.0 / 3, 2.0 / 3}))), "[0.33333334 0.6666667 ]");
   EXPECT_EQ((text_of_values<double, 1>(list({1.0 / 3, 2.0 / 3}))), "[0.33333333 0.66666667]");
+  EXPECT_EQ((text_of_values<float, 1>(list({0.112500004, 0.2125}))), "[0.1125 0.2125]");
+  EXPECT_EQ((text_of_values<float, 1>(list({-0.013522904, 0.145}))), "[-0.0135229  0.145    ]");
+  EXPECT_EQ((text_of_values<double, 1>(list({1.0 / 3, 0.1 + 1e-13}))), "[0.33333333 0.1       ]");
+  EXPECT_EQ((text_of_values<double, 1>(list({1.50000000000001e-5, 2.25e5}))), "[1.50e-05 2.25e+05]");
   EXPECT_EQ((text_of_values<hd::half, 1>(list({0.1}))), "[0.1]");
   EXPECT_EQ((text_of_values<hd::bfloat16, 1>(list({1.5}))), "[1.5]");
   EXPECT_EQ((text_of_values<float, 1>(list({-0.0, 0.0}))), "[-0.  0.]");

@@ -46,11 +46,27 @@ void print_number(char (&text)[32], double value, const number_format& format) {
       std::snprintf(text, sizeof(text), digits > 0 ? "%.*f" : "%#.*f", digits, value);
       if (digits == format.digits || reads_back<T>(text, value)) break;
     }
-    // Blanks keep the points under each other.
     std::size_t length = std::strlen(text);
+    for (; digits > 0 && text[length - 1] == '0'; --digits) --length;
+    // Blanks keep the points under each other.
     for (; digits < format.digits && length + 1 < sizeof(text); ++digits) text[length++] = ' ';
     text[length] = '\0';
   }
+}
+
+/// How many digits after the point it takes to read a value back in type T; if 8 are too few, the last of 8 that is not
+/// 0.
+template <class T>
+int digits_after_point(double value, bool scientific) {
+  char text[400];
+  for (int digits = 0; digits <= 8; ++digits) {
+    std::snprintf(text, sizeof(text), scientific ? "%.*e" : "%.*f", digits, value);
+    if (reads_back<T>(text, value)) return digits;
+  }
+  const char* const point = std::strchr(text, '.');
+  int digits = 8;
+  while (digits > 0 && point[digits] == '0') --digits;
+  return digits;
 }
 
 /// The fewest digits after the point, at most 8, from which each value can be read back in type T.
@@ -68,11 +84,8 @@ number_format choose_format(const double* values, std::size_t count) {
   format.scientific = greatest > 0 && (greatest >= 1e8 || least < 1e-4 || greatest / least > 1000);
   for (std::size_t i = 0; i < count; ++i) {
     if (!(values[i] - values[i] == 0)) continue;
-    for (; format.digits < 8; ++format.digits) {
-      char text[400];
-      std::snprintf(text, sizeof(text), format.scientific ? "%.*e" : "%.*f", format.digits, values[i]);
-      if (reads_back<T>(text, values[i])) break;
-    }
+    const int digits = digits_after_point<T>(values[i], format.scientific);
+    format.digits = digits > format.digits ? digits : format.digits;
   }
   return format;
 }

@@ -158,7 +158,7 @@ Tensor<T, Rank, Device> generate_tensor(const Shape<Rank>& shape, const Generato
 /// start, start + step, … before stop. Throws ShapeError for step 0 or more elements than can be counted.
 /// Example: `hd::arange<int>(10)`, `hd::arange<float>(0, 1, 0.25)`.
 template <Element T, ScalarArgument A, ScalarArgument B, ScalarArgument C, class Device = default_device>
-Tensor<T, 1, Device> arange(A start, B stop, C step, Device device = {}) {
+requires is_device_v<Device> Tensor<T, 1, Device> arange(A start, B stop, C step, Device device = {}) {
   using Wide =
       std::conditional_t<std::is_integral_v<A> && std::is_integral_v<B> && std::is_integral_v<C>, std::int64_t, double>;
   const Wide first = static_cast<Wide>(start);
@@ -180,11 +180,11 @@ Tensor<T, 1, Device> arange(A start, B stop, C step, Device device = {}) {
   return generate_tensor<T>(Shape<1>{count}, arange_generator<T, Wide>{first, by}, device);
 }
 template <Element T, ScalarArgument A, ScalarArgument B, class Device = default_device>
-requires(!is_device_v<B>) Tensor<T, 1, Device> arange(A start, B stop, Device device = {}) {
+requires is_device_v<Device> Tensor<T, 1, Device> arange(A start, B stop, Device device = {}) {
   return arange<T>(start, stop, 1, device);
 }
 template <Element T, ScalarArgument B, class Device = default_device>
-Tensor<T, 1, Device> arange(B stop, Device device = {}) {
+requires is_device_v<Device> Tensor<T, 1, Device> arange(B stop, Device device = {}) {
   return arange<T>(0, stop, 1, device);
 }
 

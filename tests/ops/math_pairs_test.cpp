@@ -128,6 +128,14 @@ TYPED_TEST(Integers, functions_that_stay) {
   EXPECT_TRUE(equal(value_of(hd::isfinite(x)), list({1, 1, 1})));
 }
 
+TEST(MathPairs, bounds_beyond_the_range_of_a_type_bound_at_its_end) {
+  const auto x = to_tensor<std::uint8_t, 1>(list({0, 1, 200, 255}));
+  EXPECT_TRUE(equal(to_array(hd::clamp(x, -5, 300).eval()), list({0, 1, 200, 255})));
+  EXPECT_TRUE(equal(to_array(hd::clamp(x, -5, 100).eval()), list({0, 1, 100, 100})));
+  EXPECT_TRUE(equal(to_array(hd::maximum(x, -1).eval()), list({0, 1, 200, 255})));
+  EXPECT_TRUE(equal(to_array(hd::minimum(std::uint64_t{1} << 63, x).eval()), list({0, 1, 200, 255})));
+}
+
 TYPED_TEST(Integers, powers_wrap) {
   const auto x = row<TypeParam>({2, 3, 0, 1});
   EXPECT_TRUE(equal(value_of(hd::pow(x, 3)), list({8, 27, 0, 1})));

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cmath>
+#include <concepts>
 #include <limits>
+#include <utility>
 
 #include "heddle/kernels/cpu/fast_math.hpp"
 #include "heddle/ops/map.hpp"
@@ -480,19 +482,40 @@ template <Expression X>
 auto trunc(X&& x) {
   return promoted_map(trunc_function{}, std::forward<X>(x));
 }
-/// The greater of both; NaN if either is. Example: `hd::maximum(x, 0.0f)`.
+/// A limit as a formula. An integer beyond the range of T becomes T's nearest one: wrapped, it would limit elsewhere.
+template <class T, class X>
+auto limit_formula(X&& x) {
+  if constexpr (std::integral<T> && std::integral<std::remove_cvref_t<X>> && !std::same_as<T, bool>) {
+    constexpr T least = std::numeric_limits<T>::min();
+    constexpr T greatest = std::numeric_limits<T>::max();
+    const auto number = +x;
+    const T below = std::cmp_less(number, least) ? least : static_cast<T>(number);
+    return constant<T>(std::cmp_greater(number, greatest) ? greatest : below);
+  } else {
+    return operand_formula<T>(std::forward<X>(x));
+  }
+}
+template <class F, class... X>
+auto limiting_map(F functor, X&&... x) {
+  using T = common_element_t<X...>;
+  return map_formula(functor, limit_formula<T>(std::forward<X>(x))...);
+}
+
+/// The greater of both; NaN if either is. A number beyond the range of an integer type counts as its nearest one.
+/// Example: `hd::maximum(x, 0.0f)`.
 template <class A, class B>
 requires AnyExpression<A, B>
-auto maximum(A&& a, B&& b) { return promoted_map(maximum_function{}, std::forward<A>(a), std::forward<B>(b)); }
-/// The lesser of both; NaN if either is.
+auto maximum(A&& a, B&& b) { return limiting_map(maximum_function{}, std::forward<A>(a), std::forward<B>(b)); }
+/// The lesser of both; NaN if either is. Numbers as for maximum.
 template <class A, class B>
 requires AnyExpression<A, B>
-auto minimum(A&& a, B&& b) { return promoted_map(minimum_function{}, std::forward<A>(a), std::forward<B>(b)); }
-/// x bounded to [low, high]; NaN stays, high wins where the bounds cross. Example: `hd::clamp(x, 0, 1)`.
+auto minimum(A&& a, B&& b) { return limiting_map(minimum_function{}, std::forward<A>(a), std::forward<B>(b)); }
+/// x bounded to [low, high]; NaN stays, high wins where the bounds cross. Numbers as for maximum. Example:
+/// `hd::clamp(x, 0, 1)`.
 template <class X, class L, class H>
 requires AnyExpression<X, L, H>
 auto clamp(X&& x, L&& low, H&& high) {
-  return promoted_map(clamp_function{}, std::forward<X>(x), std::forward<L>(low), std::forward<H>(high));
+  return limiting_map(clamp_function{}, std::forward<X>(x), std::forward<L>(low), std::forward<H>(high));
 }
 /// The square root; NaN of negative numbers.
 template <Expression X>

@@ -8,6 +8,7 @@
 #include "heddle/config.hpp"
 #include "heddle/core/half.hpp"
 #include "heddle/core/shape.hpp"
+#include "heddle/expr/space.hpp"
 #include "heddle/kernels/cuda/lanes.cuh"
 #include "heddle/kernels/cuda/launch.cuh"
 #include "heddle/kernels/gemm_shape.hpp"
@@ -74,9 +75,10 @@ struct tile_loader {
   __device__ void load(index_t k_left) {
     unsigned valid = in_rows;
     if (k_left < Depth) {
+      const int left = static_cast<int>(k_left);
 #pragma unroll
       for (int i = 0; i < count; ++i) {
-        if (k + i * k_step >= k_left) valid &= ~(1u << i);
+        if (k + i * k_step >= left) valid &= ~(1u << i);
       }
     }
     const T* element = next;
@@ -107,15 +109,44 @@ struct gemm_shared {
     alignas(16) gemm_staged<A> a[2][Tile::depth * a_pitch];
     alignas(16) gemm_staged<B> b[2][Tile::depth * b_pitch];
   };
-  // The epilogue passes a line of results from each row of threads through here, so that its accesses coalesce.
+  // The epilogue passes results through here, so that its accesses coalesce: as many lines of each row of threads as
+  // fit where the operands were.
+  static constexpr int line_size = Tile::row_threads * Tile::columns;
+  static constexpr int fitting_lines(int most) {
+    return most > 1 && most * line_size * static_cast<int>(sizeof(Acc)) > static_cast<int>(sizeof(operands))
+               ? fitting_lines(most / 2)
+               : most;
+  }
+  static constexpr int lines = fitting_lines(Tile::thread_rows);
   struct results {
-    alignas(16) Acc line[Tile::row_threads * Tile::columns];
+    alignas(16) Acc value[lines * line_size];
   };
   union {
     operands in;
     results out;
   };
+  // Which tile this is: the loop over k has no register left for what only the epilogue needs.
+  index_t batch, first_row, first_column;
 };
+
+/// How a launch's blocks are numbered: the columns' tiles innermost, then the rows' tiles, then the batches.
+struct gemm_tiles {
+  fast_divisor along_columns, along_rows;
+  index_t first_batch = 0;
+};
+
+/// Adds where the matrices of one batch begin. Not unrolled: one division at a time keeps its registers few.
+__device__ inline void gemm_batch_offsets(const gemm_shape& shape, const index_t* a_stride, const index_t* b_stride,
+                                          index_t batch, index_t& a_offset, index_t& b_offset) {
+#pragma unroll 1
+  for (int d = shape.batch_rank - 1; d >= 0; --d) {
+    const index_t outer = d > 0 ? batch / shape.batch_extent[d] : 0;
+    const index_t here = batch - outer * shape.batch_extent[d];
+    a_offset += here * a_stride[d];
+    b_offset += here * b_stride[d];
+    batch = outer;
+  }
+}
 
 /// The thread's own place among the tile's threads: a warp covers 4 × 8 of them, so that a warp's vector reads from
 /// shared memory take one wavefront each.
@@ -134,13 +165,15 @@ __device__ inline void gemm_block(const Sink& sink, const gemm_shape& shape, con
   constexpr int a_pitch = gemm_shared<Tile, Acc, A, B>::a_pitch, b_pitch = gemm_shared<Tile, Acc, A, B>::b_pitch;
   const int thread_row = gemm_thread_row(), thread_column = gemm_thread_column();
   Acc sum[Tile::thread_rows][Tile::thread_columns] = {};
+  if (threadIdx.x == 0) shared.batch = batch, shared.first_row = first_row, shared.first_column = first_column;
 
   if (shape.k > 0) {
-    tile_loader<A, Tile::rows, Tile::depth, a_pitch, Tile::threads> a_tile(
-        batch_data(a, shape, batch) + first_row * a.row_stride, a.row_stride, a.column_stride, shape.m - first_row);
-    tile_loader<B, Tile::columns, Tile::depth, b_pitch, Tile::threads> b_tile(
-        batch_data(b, shape, batch) + first_column * b.column_stride, b.column_stride, b.row_stride,
-        shape.n - first_column);
+    index_t a_offset = first_row * a.row_stride, b_offset = first_column * b.column_stride;
+    gemm_batch_offsets(shape, a.batch_stride, b.batch_stride, batch, a_offset, b_offset);
+    tile_loader<A, Tile::rows, Tile::depth, a_pitch, Tile::threads> a_tile(a.data + a_offset, a.row_stride,
+                                                                           a.column_stride, shape.m - first_row);
+    tile_loader<B, Tile::columns, Tile::depth, b_pitch, Tile::threads> b_tile(b.data + b_offset, b.column_stride,
+                                                                              b.row_stride, shape.n - first_column);
     index_t k_left = shape.k;
     a_tile.load(k_left);
     b_tile.load(k_left);
@@ -185,32 +218,35 @@ __device__ inline void gemm_block(const Sink& sink, const gemm_shape& shape, con
     }
   }
 
-  // One line of each row of threads a time. The accumulators move up instead of being indexed, so that the sink's code
-  // stands here once and not for each of them.
-  const typename Sink::Position position = sink.at(batch);
+  // A loop over slices whose body picks its accumulators by branches: they are never indexed, never move, and the
+  // sink's code stands here once.
+  constexpr int lines = gemm_shared<Tile, Acc, A, B>::lines, line_size = gemm_shared<Tile, Acc, A, B>::line_size;
+  __syncthreads();
+  const typename Sink::Position position = sink.at(shared.batch);
 #pragma unroll 1
-  for (int i = 0; i < Tile::thread_rows; ++i) {
-    __syncthreads();
+  for (int first_line = 0; first_line < Tile::thread_rows; first_line += lines) {
+    if (first_line > 0) __syncthreads();
 #pragma unroll
-    for (int j = 0; j < Tile::thread_columns / vector; ++j) {
-      staged_vector<Acc, vector> out;
+    for (int line = 0; line < Tile::thread_rows; ++line) {
+      if (line / lines * lines != first_line) continue;
 #pragma unroll
-      for (int v = 0; v < vector; ++v) out.value[v] = sum[0][j * vector + v];
-      const int column = (j * Tile::column_threads + thread_column) * vector;
-      *reinterpret_cast<staged_vector<Acc, vector>*>(&shared.out.line[thread_row * Tile::columns + column]) = out;
+      for (int j = 0; j < Tile::thread_columns / vector; ++j) {
+        staged_vector<Acc, vector> out;
+#pragma unroll
+        for (int v = 0; v < vector; ++v) out.value[v] = sum[line][j * vector + v];
+        const int column = (j * Tile::column_threads + thread_column) * vector;
+        *reinterpret_cast<staged_vector<Acc, vector>*>(
+            &shared.out.value[line % lines * line_size + thread_row * Tile::columns + column]) = out;
+      }
     }
-#pragma unroll
-    for (int line = 1; line < Tile::thread_rows; ++line) {
-#pragma unroll
-      for (int j = 0; j < Tile::thread_columns; ++j) sum[line - 1][j] = sum[line][j];
-    }
     __syncthreads();
-    const int line_row = i / vector * Tile::row_threads * vector + i % vector;
-#pragma unroll 2
-    for (int e = static_cast<int>(threadIdx.x); e < Tile::row_threads * Tile::columns; e += Tile::threads) {
-      const index_t row = first_row + (line_row + e / Tile::columns * vector);
-      const index_t column = first_column + e % Tile::columns;
-      if (row < shape.m && column < shape.n) sink.store(position, row, column, shared.out.line[e]);
+#pragma unroll 1
+    for (int e = static_cast<int>(threadIdx.x); e < lines * line_size; e += Tile::threads) {
+      const int line = first_line + e / line_size;
+      const int tile_row = (line / vector * Tile::row_threads + e % line_size / Tile::columns) * vector + line % vector;
+      const index_t row = shared.first_row + tile_row;
+      const index_t column = shared.first_column + e % Tile::columns;
+      if (row < shape.m && column < shape.n) sink.store(position, row, column, shared.out.value[e]);
     }
   }
 }
@@ -218,16 +254,14 @@ __device__ inline void gemm_block(const Sink& sink, const gemm_shape& shape, con
 template <class Tile, class Acc, class A, class B, class Sink>
 __global__ void __launch_bounds__(Tile::threads, Tile::blocks_per_sm)
     gemm_kernel(const __grid_constant__ Sink sink, const __grid_constant__ gemm_shape shape,
-                const __grid_constant__ gemm_operand<A> a, const __grid_constant__ gemm_operand<B> b) {
+                const __grid_constant__ gemm_operand<A> a, const __grid_constant__ gemm_operand<B> b,
+                const __grid_constant__ gemm_tiles tiles) {
   __shared__ gemm_shared<Tile, Acc, A, B> shared;
-  const index_t first_column = static_cast<index_t>(blockIdx.x) * Tile::columns;
-  for (index_t batch = blockIdx.z; batch < shape.batches; batch += gridDim.z) {
-    for (index_t first_row = static_cast<index_t>(blockIdx.y) * Tile::rows; first_row < shape.m;
-         first_row += static_cast<index_t>(gridDim.y) * Tile::rows) {
-      gemm_block<Tile, Acc>(sink, shape, a, b, shared, batch, first_row, first_column);
-      __syncthreads();
-    }
-  }
+  const std::uint32_t line = tiles.along_columns.divide(blockIdx.x);
+  const std::uint32_t batch = tiles.along_rows.divide(line);
+  const index_t first_column = static_cast<index_t>(blockIdx.x - line * tiles.along_columns.divisor) * Tile::columns;
+  const index_t first_row = static_cast<index_t>(line - batch * tiles.along_rows.divisor) * Tile::rows;
+  gemm_block<Tile, Acc>(sink, shape, a, b, shared, tiles.first_batch + batch, first_row, first_column);
 }
 
 /// Elements that a thread reads from shared memory at once where k is 16 deep: 8 bytes, and what Vector's rule allows.
@@ -241,13 +275,20 @@ using gemm_large = std::conditional_t<(sizeof(Acc) > 4), gemm_tile<64, 64, 16, 4
 template <class Acc, class A, class B>
 using gemm_small = gemm_tile<32, 32, 16, 4, 2, gemm_pair<A, B>, 4>;
 
-/// grid_limit: the most blocks in y and z, each of which strides over what is beyond.
+/// block_limit: the most blocks of a launch; batches beyond are further launches.
 template <class Tile, class Acc, class A, class B, class Sink>
 inline void launch_gemm(const Sink& sink, const gemm_shape& shape, const gemm_operand<A>& a, const gemm_operand<B>& b,
-                        const launch_context& context, index_t grid_limit = 65535) {
-  const dim3 grid(grid_for(shape.n, Tile::columns), grid_for(shape.m, Tile::rows, grid_limit),
-                  grid_for(shape.batches, 1, grid_limit));
-  launch(gemm_kernel<Tile, Acc, A, B, Sink>, grid, dim3(Tile::threads), 0, context, sink, shape, a, b);
+                        const launch_context& context, index_t block_limit = max_grid_x) {
+  const index_t column_tiles = ceil_div(shape.n, Tile::columns), row_tiles = ceil_div(shape.m, Tile::rows);
+  const index_t fitting = block_limit / (column_tiles * row_tiles);
+  const index_t step = fitting > 1 ? fitting : 1;
+  gemm_tiles tiles{fast_divisor(static_cast<std::uint32_t>(column_tiles)),
+                   fast_divisor(static_cast<std::uint32_t>(row_tiles))};
+  for (; tiles.first_batch < shape.batches; tiles.first_batch += step) {
+    const index_t batches = ::min(step, shape.batches - tiles.first_batch);
+    launch(gemm_kernel<Tile, Acc, A, B, Sink>, grid_for(batches * column_tiles * row_tiles, 1), dim3(Tile::threads), 0,
+           context, sink, shape, a, b, tiles);
+  }
 }
 
 /// sink(batch)[m, n] = sum over k of a[m, k] b[k, n], accumulated in Acc (float for half and bfloat16, std::int64_t for

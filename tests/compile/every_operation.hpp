@@ -71,6 +71,15 @@ void reductions(Device device) {
   hd::Tensor any = hd::any(x, hd::axis<1>) && hd::all(x, hd::axis<1>);
 }
 
+/// Reductions of floating types only.
+template <class T, class Device>
+void spreads(Device device) {
+  const auto x = hd::ones<T>({4, 8, 64}, device);
+  hd::Tensor variance = hd::var(x, hd::axis<2>) + hd::stddev(x, hd::axis<2>, hd::correction{0});
+  hd::Tensor exponent = hd::logsumexp(x, hd::axis<2>);
+  hd::Tensor length = hd::norm(x, hd::axis<2>) + hd::norm(x, 3, hd::axis<2>);
+}
+
 template <class T, class Device>
 void products(Device device) {
   const auto x = hd::ones<T>({2, 32, 48}, device);
@@ -79,6 +88,9 @@ void products(Device device) {
   hd::Tensor y = hd::maximum(hd::matmul(x, w) + b, T(0));
   hd::Tensor transposed = hd::matmul(w.transpose(), x.transpose());
   hd::Tensor vector = hd::matmul(x, b.slice(hd::axis<0>, hd::range(0, 48)));
+  // An epilogue with as many operands as a residual block has.
+  const auto skip = hd::ones<T>({2, 32, 64}, device);
+  hd::Tensor residual = (hd::matmul(x, w) * T(2) + b) * skip + skip + b;
 }
 
 template <class T, class Device>
@@ -115,6 +127,9 @@ void losses(Device device) {
   hd::Tensor weights = hd::softmax_grad(x, x, hd::axis<1>);
   hd::Tensor classes = hd::cross_entropy(x, labels);
   hd::Tensor each = hd::cross_entropy(x, labels, hd::reduction::none);
+  hd::Tensor weighted =
+      hd::cross_entropy(x, labels, hd::ones<T>({16}, device), hd::reduction::mean, {.label_smoothing = 0.1f});
+  hd::Tensor soft = hd::cross_entropy(x, x);
   hd::Tensor likelihood = hd::nll_loss(x, labels);
   hd::Tensor of_classes = hd::cross_entropy_grad(1, x, labels) + hd::nll_loss_grad(1, x, labels);
 }
@@ -142,6 +157,12 @@ void moves(Device device) {
   hd::Tensor order = hd::argsort(x);
   const auto [values, indices] = hd::topk(x, 5);
   hd::Tensor found = hd::nonzero(x);
+  hd::Tensor added =
+      hd::index_add(x, hd::axis<1>, hd::zeros<std::int64_t>({3}, device), hd::ones<T>({2, 3, 64}, device));
+  hd::Tensor gathered_gradient = hd::gather_grad(hd::gather<2>(x, index), hd::axis<2>, index, x.shape());
+  hd::Tensor sums_gradient = hd::cumsum_grad(x, hd::axis<2>);
+  hd::Tensor repeated = hd::repeat_interleave(x, 2, hd::axis<1>);
+  hd::Tensor flipped = hd::eval(hd::flip(x, hd::axis<2>)) + x;
 }
 
 template <class T, class Device>
@@ -172,6 +193,7 @@ void main_types(Device device) {
   products<std::int32_t>(device);
   rows<float>(device);
   rows<hd::half>(device);
+  spreads<float>(device);
   normalisations<float>(device);
   losses<float>(device);
   moves<float>(device);
@@ -192,6 +214,7 @@ void further_types(Device device) {
   reductions<std::uint8_t>(device);
   products<std::int64_t>(device);
   rows<double>(device);
+  spreads<double>(device);
   normalisations<hd::half>(device);
   moves<hd::half>(device);
   moves<std::int64_t>(device);

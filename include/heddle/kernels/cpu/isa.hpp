@@ -61,6 +61,11 @@ template <class Body>
 HEDDLE_TARGET_AVX2 void run_avx2(Body& body) {
   body();
 }
+/// For machines without AVX2, older than 2013: compiled for size, since every kernel is compiled for them too.
+template <class Body>
+[[gnu::cold, gnu::noinline]] void run_plain(Body& body) {
+  body();
+}
 #endif
 
 /// Calls body(), an object with an always-inlined operator(), compiled for the best instructions this machine has.
@@ -71,8 +76,10 @@ inline void vectorised(Body&& body) {
   const Isa isa = cpu_isa();
   if (isa == Isa::avx512) return run_avx512(body);
   if (isa == Isa::avx2) return run_avx2(body);
-#endif
+  run_plain(body);
+#else
   body();
+#endif
 }
 
 }  // namespace on_cpu

@@ -1,24 +1,36 @@
 #!/usr/bin/env bash
-# For the first minutes on a real GPU: builds tests and benchmarks for its architecture, runs ctest, then the benchmarks, each
-# step under its own time limit, and goes on after a step that fails. Everything goes as text and JSON into one folder.
+# For the first minutes on a real GPU: builds tests and benchmarks for its architecture, runs the benchmarks, train_digits
+# and ctest, each step under its own time limit, and goes on after a step that fails. The results are five files in one
+# folder: summary.txt (a line a step), log.txt (all that the steps print), bench_cuda.json, bench_cpu.json, ctest.xml.
 #
 #   bench/device_check.sh [FOLDER]            FOLDER: where the results go (default: device_check_results)
 #
-# Environment: HEDDLE_CHECK_SECONDS (480: the limit for all steps together), HEDDLE_CHECK_JOBS (all processors),
-# HEDDLE_CHECK_BUILD (the build folder; default: FOLDER.build), HEDDLE_CHECK_ARCHITECTURES (default: native where nvidia-smi
-# finds a GPU, else 80-virtual), HEDDLE_TEST_LAUNCHER (a command that runs CUDA programs, as for ctest),
-# HEDDLE_CHECK_TARGETS (default: all), HEDDLE_CHECK_TESTS (a regular expression of ctest's), HEDDLE_BENCH_SMALL=1 (sizes for a rehearsal without a GPU).
+# Environment:
+#   HEDDLE_CHECK_SECONDS        the limit for all steps together (480)
+#   HEDDLE_CHECK_JOBS           how many compilers run at once (all processors)
+#   HEDDLE_CHECK_BUILD          the build folder (build/device_check)
+#   HEDDLE_CHECK_ARCHITECTURES  for CMake (native where nvidia-smi finds a GPU, else 80-virtual)
+#   HEDDLE_CHECK_SOURCES        a folder with the sources of googletest, benchmark and zlib, in folders of these names, for
+#                               a machine that has neither the packages nor a network (.dependencies, if there)
+#   HEDDLE_CHECK_TARGETS        what to build after the benchmarks (all)
+#   HEDDLE_CHECK_TESTS          a regular expression of ctest's (all CUDA tests)
+#   HEDDLE_CHECK_STEPS          how many steps train_digits takes (670: ten epochs)
+#   HEDDLE_TEST_LAUNCHER        a command that runs CUDA programs, as for ctest
+#   HEDDLE_BENCH_SMALL=1        sizes for a rehearsal without a GPU
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
 out=${1:-device_check_results}
 mkdir -p "$out" || exit 1
 out=$(cd "$out" && pwd)
-build=${HEDDLE_CHECK_BUILD:-$out.build}
+build=${HEDDLE_CHECK_BUILD:-build/device_check}
 jobs=${HEDDLE_CHECK_JOBS:-$(nproc)}
 deadline=$((SECONDS + ${HEDDLE_CHECK_SECONDS:-480}))
-launcher=${HEDDLE_TEST_LAUNCHER:-}
+read -r -a launcher <<< "${HEDDLE_TEST_LAUNCHER:-}"
+sources=${HEDDLE_CHECK_SOURCES:-.dependencies}
 failed=0
+: > "$out/summary.txt"
+: > "$out/log.txt"
 
 if [ -n "${HEDDLE_CHECK_ARCHITECTURES:-}" ]; then
   architectures=$HEDDLE_CHECK_ARCHITECTURES
@@ -26,6 +38,14 @@ elif nvidia-smi -L > /dev/null 2>&1; then
   architectures=native
 else
   architectures=80-virtual
+fi
+if command -v ninja > /dev/null; then
+  generator=Ninja go_on=(-k 0)
+else
+  generator='Unix Makefiles' go_on=(-k)
+fi
+if ! command -v nvcc > /dev/null && [ -x "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc" ]; then
+  export PATH=${CUDA_HOME:-/usr/local/cuda}/bin:$PATH
 fi
 
 # step NAME SECONDS COMMAND…: runs it within its limit and within what is left of the whole.
@@ -36,34 +56,49 @@ step() {
   if [ "$left" -le 5 ]; then
     echo "$name: no time left" | tee -a "$out/summary.txt"
     failed=1
-    return
+    return 1
   fi
   [ "$limit" -gt "$left" ] && limit=$left
-  timeout --kill-after=5 "$limit" "$@" > "$out/$name.txt" 2>&1 < /dev/null
+  printf '\n==== %s: %s\n' "$name" "$*" >> "$out/log.txt"
+  timeout --kill-after=5 "$limit" "$@" > "$out/step.txt" 2>&1 < /dev/null
   status=$?
+  cat "$out/step.txt" >> "$out/log.txt"
   case $status in
     0) echo "$name: ok, $((SECONDS - started)) s" ;;
     124 | 137) echo "$name: stopped at its limit of $limit s" ;;
     *) echo "$name: failed with status $status, $((SECONDS - started)) s" ;;
   esac | tee -a "$out/summary.txt"
-  [ "$status" -eq 0 ] || { failed=1; tail -n 15 "$out/$name.txt"; }
+  [ "$status" -eq 0 ] || { failed=1; tail -n 15 "$out/step.txt"; }
+  rm -f "$out/step.txt"
+  return "$status"
 }
 
-: > "$out/summary.txt"
-step machine 20 sh -c 'date -u; uname -a; nproc; nvidia-smi; nvcc --version; g++ --version; cmake --version; git rev-parse HEAD'
-step configure 60 cmake -S . -B "$build" -DCMAKE_BUILD_TYPE=Release -DHEDDLE_CUDA=ON -DHEDDLE_BUILD_TESTS=ON -DHEDDLE_BUILD_EXAMPLES=ON \
-  -DHEDDLE_BUILD_BENCHMARKS=ON "-DCMAKE_CUDA_ARCHITECTURES=$architectures" "-DHEDDLE_TEST_LAUNCHER=$launcher"
-step build_bench 200 cmake --build "$build" --parallel "$jobs" --target operations device_info
-# shellcheck disable=SC2086: the launcher is a command with arguments.
-step device_info 20 $launcher "$(find "$build" -name device_info -type f -perm -u+x | head -n 1)"
-operations=$(find "$build" -name operations -type f -perm -u+x | head -n 1)
-# shellcheck disable=SC2086
-step bench_cuda 90 $launcher "$operations" --benchmark_filter='^cuda' --benchmark_min_time=0.05 "--benchmark_out=$out/bench_cuda.json" \
-  --benchmark_out_format=json
-step build_tests 300 cmake --build "$build" --parallel "$jobs" --target ${HEDDLE_CHECK_TARGETS:-all}
+# program NAME: where the build has put it.
+program() { find "$build" -name "$1" -type f -perm -u+x | head -n 1; }
+
+options=(-G "$generator" -DCMAKE_BUILD_TYPE=Release '-DCMAKE_CXX_FLAGS_RELEASE=-O2 -DNDEBUG' '-DCMAKE_CUDA_FLAGS_RELEASE=-O2 -DNDEBUG'
+  -DHEDDLE_CUDA=ON -DHEDDLE_BUILD_BENCHMARKS=ON "-DCMAKE_CUDA_ARCHITECTURES=$architectures"
+  "-DHEDDLE_TEST_LAUNCHER=${HEDDLE_TEST_LAUNCHER:-}")
+for name in googletest benchmark zlib; do
+  if [ -e "$sources/$name/CMakeLists.txt" ]; then
+    options+=("-DFETCHCONTENT_SOURCE_DIR_${name^^}=$(cd "$sources/$name" && pwd)")
+  fi
+done
+
+step machine 20 sh -c 'date -u; uname -a; nproc; g++ --version; cmake --version; git rev-parse HEAD; nvcc --version; nvidia-smi'
+# Without GoogleTest and zlib there are still the benchmarks.
+step configure 60 cmake -S . -B "$build" "${options[@]}" -DHEDDLE_BUILD_TESTS=ON -DHEDDLE_BUILD_EXAMPLES=ON ||
+  step configure_benchmarks 60 cmake -S . -B "$build" --fresh "${options[@]}" -DHEDDLE_BUILD_TESTS=OFF -DHEDDLE_BUILD_EXAMPLES=OFF
+step build_benchmarks 150 cmake --build "$build" --parallel "$jobs" --target operations
+step bench_cuda 90 "${launcher[@]}" "$(program operations)" --benchmark_filter='^cuda' --benchmark_min_time=0.05 \
+  "--benchmark_out=$out/bench_cuda.json" --benchmark_out_format=json
+step build_examples 120 cmake --build "$build" --parallel "$jobs" --target device_info train_digits
+step device_info 20 "${launcher[@]}" "$(program device_info)"
+step train_digits 40 "${launcher[@]}" "$(program train_digits)" --device cuda --steps "${HEDDLE_CHECK_STEPS:-670}"
+step build_tests 300 cmake --build "$build" --parallel "$jobs" --target ${HEDDLE_CHECK_TARGETS:-all} -- "${go_on[@]}"
 step ctest 150 ctest --test-dir "$build" -L cuda -R "${HEDDLE_CHECK_TESTS:-.}" --output-on-failure --parallel 4 --timeout 60 \
   --output-junit "$out/ctest.xml"
-step bench_cpu 60 "$operations" --benchmark_filter='^cpu' --benchmark_min_time=0.05 "--benchmark_out=$out/bench_cpu.json" \
+step bench_cpu 60 "$(program operations)" --benchmark_filter='^cpu' --benchmark_min_time=0.05 "--benchmark_out=$out/bench_cpu.json" \
   --benchmark_out_format=json
 echo "results: $out"
 exit $failed

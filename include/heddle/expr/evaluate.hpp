@@ -5,8 +5,10 @@
 #include "heddle/expr/device_memory.hpp"
 #include "heddle/expr/form.hpp"
 #include "heddle/kernels/cpu/map.hpp"
+#include "heddle/kernels/cpu/spread.hpp"
 #if HEDDLE_CUDA_COMPILER
 #include "heddle/kernels/cuda/map.cuh"
+#include "heddle/kernels/cuda/spread.cuh"
 #endif
 
 namespace heddle {
@@ -25,19 +27,42 @@ void with_bound(const Node& node, const Tensor<T, Rank, Device>& out, Run&& run)
 }
 
 /// One map kernel.
-template <spine Spine, class Node, class T, int Rank, class Device>
+template <class Node, class T, int Rank, class Device>
 void evaluate_map(const Node& node, const Tensor<T, Rank, Device>& out) {
-  with_bound<Spine>(node, out, [&](const auto& bound) {
+  with_bound<spine::none>(node, out, [&](const auto& bound) {
     if constexpr (std::is_same_v<Device, Cpu>) {
       on_cpu::map(bound);
     } else {
 #if HEDDLE_CUDA_COMPILER
-      // The rare path after a producer that is smaller than the output makes do with the kernel for every layout.
-      constexpr bool any_layout = Spine == spine::materialised;
-      on_cuda::map<any_layout>(bound, on_cuda::current_context(out.device().index, "map"));
+      on_cuda::map(bound, on_cuda::current_context(out.device().index, "map"));
 #else
       static_assert(this_build::cuda_compiler || std::is_same_v<Device, Cpu>,
                     "operations on Cuda tensors need a CUDA compiler: compile this file as CUDA (.cu)");
+#endif
+    }
+  });
+}
+
+/// The rare path after a producer that is smaller than the output: its values, in a tensor, through the epilogue that
+/// the producer's own kernel would have applied.
+template <class Values, class Bound>
+void spread_values(const Values& values, const Bound& bound) {
+  const auto expanded = values.expand(bound.shape);
+  with_source(as_formula(expanded), [&](const auto& from) {
+    using From = std::remove_cvref_t<decltype(from)>;
+    bool inner[static_cast<std::size_t>(Bound::rank)] = {};
+    const index_t size = expanded.size();
+    if constexpr (std::is_same_v<typename Values::device_type, Cpu>) {
+      inner[Bound::rank - 1] = true;
+      const on_cpu::source<From> source(from, inner);
+      const on_cpu::sink<Bound> sink(bound, -1, Bound::rank - 1);
+      const index_t columns = bound.shape[Bound::rank - 1];
+      on_cpu::spread(source.values(), sink.template values<typename on_cpu::source<From>::value_type>(), size / columns,
+                     columns);
+    } else {
+#if HEDDLE_CUDA_COMPILER
+      on_cuda::spread(on_cuda::source<From>(from, inner), on_cuda::sink<Bound>(bound, -1, -1), size,
+                      on_cuda::current_context(values.device().index, "map"));
 #endif
     }
   });
@@ -103,7 +128,7 @@ void record_uses(const Node& node, const Out& out) {
 
 /// Computes a formula into a tensor of the formula's shape. Without a producer: one map kernel. With one: that
 /// producer, the maps above it as its epilogue; others are computed into tensors first. A producer smaller than the
-/// output is computed first too, and one map follows.
+/// output is computed first too, and its values go through the epilogue alone.
 template <class Node, class T, int Rank, class Device>
 void evaluate(const Node& node, const Tensor<T, Rank, Device>& out) {
   if (out.size() == 0) return;
@@ -111,21 +136,20 @@ void evaluate(const Node& node, const Tensor<T, Rank, Device>& out) {
   if constexpr (!fits_one_kernel<Device, T, Node>()) {
     evaluate(with_a_part_computed(node), out);
   } else if constexpr (!Node::has_producer) {
-    evaluate_map<spine::none>(node, out);
+    evaluate_map(node, out);
   } else {
     const auto& producer = spine_producer(node);
     using Producer = std::remove_cvref_t<decltype(producer)>;
-    if constexpr (std::is_same_v<Producer, Node>) {
-      with_bound<spine::fused>(node, out, [&](const auto& bound) { producer.run(bound); });
-    } else {
-      if constexpr (Producer::rank == Rank) {
-        if (producer.shape() == out.shape()) {
-          with_bound<spine::fused>(node, out, [&](const auto& bound) { producer.run(bound); });
-          return;
+    with_bound<spine::fused>(node, out, [&](const auto& bound) {
+      if constexpr (std::is_same_v<Producer, Node> || !is_widened<Node>()) {
+        producer.run(bound);
+      } else {
+        if constexpr (Producer::rank == Rank) {
+          if (producer.shape() == out.shape()) return producer.run(bound);
         }
+        spread_values(evaluation_for<Node>::make(producer), bound);
       }
-      evaluate_map<spine::materialised>(node, out);
-    }
+    });
   }
 }
 

@@ -29,9 +29,8 @@ struct map_form {
 /// The value that a producer has finished.
 struct hole_form {};
 
-/// How a formula is bound: `none`: a subtree with a producer is computed first; `fused`: the chosen producer is a hole;
-/// `materialised`: the chosen producer is computed first, and the maps around it are not.
-enum class spine { none, fused, materialised };
+/// How a formula is bound: `none`: a subtree with a producer is computed first; `fused`: the chosen producer is a hole.
+enum class spine { none, fused };
 
 /// Pointers and strides of a formula's leaves, in the output's axes (a broadcast axis has stride 0).
 template <int Leaves, int Rank>
@@ -197,6 +196,23 @@ constexpr const auto& spine_producer(const Node& node) {
 template <class F, class... Operands>
 constexpr const auto& spine_producer(const map_formula<F, Operands...>& map) {
   return spine_producer(map.template child<spine_operand<Operands...>()>());
+}
+
+/// Whether an operand beside the spine may give the result a greater shape than the producer's.
+template <class Node>
+consteval bool is_widened() {
+  return false;
+}
+template <class Node>
+requires is_map_v<Node>
+consteval bool is_widened() { return widened_by_operands(static_cast<const Node*>(nullptr)); }
+template <class F, class... Operands>
+consteval bool widened_by_operands(const map_formula<F, Operands...>*) {
+  constexpr int chosen = spine_operand<Operands...>();
+  int i = 0;
+  bool widened = false;
+  ((widened = widened || (i++ == chosen ? is_widened<Operands>() : Operands::rank > 0)), ...);
+  return widened;
 }
 
 /// The element types of a form's leaves by slot, found from its type.

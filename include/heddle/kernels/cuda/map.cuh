@@ -179,9 +179,8 @@ void launch_flat(const Form& form, Out* out, const void* const* data, index_t si
   launch(map_flat<Form, Out, Leaves, V>, grid, flat_block, 0, context, arguments);
 }
 
-/// Computes a bound formula of maps into its output: one launch. AnyLayout: only the slower kernel that takes every
-/// layout and size is compiled.
-template <bool AnyLayout = false, class Form, class Out, int Leaves, int Rank>
+/// Computes a bound formula of maps into its output: one launch.
+template <class Form, class Out, int Leaves, int Rank>
 void map(const bound_formula<Form, Out, Leaves, Rank>& bound, const launch_context& context) {
   static_assert(std::is_trivially_copyable_v<Form>, "a functor in a formula must be trivially copyable");
   constexpr int V = vector_lanes<Form, Out, Leaves>();
@@ -197,22 +196,20 @@ void map(const bound_formula<Form, Out, Leaves, Rank>& bound, const launch_conte
     space.rank = collapse_axes(Rank, space.extent, &space.stride[0][0], Leaves + 1, space.capacity, true);
   }
   if (space.size == 0) return;
-  if constexpr (!AnyLayout) {
-    const bool by_vectors = (space.rank == 0 || space.inner(0) == 1) &&
-                            reads_vectors<V, Out>(bound.out, space.stride[0], space.rank) &&
-                            all_read_vectors<Form, V>(space, bound.table.data, slots);
-    if (by_vectors) {
-      bool flat = space.rank == 1 && space.size / V < INT64_C(0x40000000000);  // tiles are counted in 32 bits
-      for (int r = 0; r <= Leaves; ++r) flat = flat && space.inner(r) == 1;
-      if (flat) return launch_flat<Form, Out, Leaves, V>(bound.form, bound.out, bound.table.data, space.size, context);
-      // No kernel of its own for one operand of one axis, which is hardly ever broadcast, and for double, whose single
-      // elements are wide enough.
-      if constexpr ((Leaves != 1 || Rank > 1) && !has_double<Form, Leaves>)
-        return launch_rows<Form, Out, Leaves, Rank, V>(bound, space, context);
-    }
-    if constexpr (Leaves > 0 && Rank > 1) {
-      if (launch_tiles(bound, space, context, slots)) return;
-    }
+  const bool by_vectors = (space.rank == 0 || space.inner(0) == 1) &&
+                          reads_vectors<V, Out>(bound.out, space.stride[0], space.rank) &&
+                          all_read_vectors<Form, V>(space, bound.table.data, slots);
+  if (by_vectors) {
+    bool flat = space.rank == 1 && space.size / V < INT64_C(0x40000000000);  // tiles are counted in 32 bits
+    for (int r = 0; r <= Leaves; ++r) flat = flat && space.inner(r) == 1;
+    if (flat) return launch_flat<Form, Out, Leaves, V>(bound.form, bound.out, bound.table.data, space.size, context);
+    // No kernel of its own for one operand of one axis, which is hardly ever broadcast, and for double, whose single
+    // elements are wide enough.
+    if constexpr ((Leaves != 1 || Rank > 1) && !has_double<Form, Leaves>)
+      return launch_rows<Form, Out, Leaves, Rank, V>(bound, space, context);
+  }
+  if constexpr (Leaves > 0 && Rank > 1) {
+    if (launch_tiles(bound, space, context, slots)) return;
   }
   launch_rows<Form, Out, Leaves, Rank, 1>(bound, space, context);
 }

@@ -6,7 +6,7 @@
 #   bench/device_check.sh [FOLDER]            FOLDER: where the results go (default: device_check_results)
 #
 # Environment:
-#   HEDDLE_CHECK_SECONDS        the limit for all steps together (480)
+#   HEDDLE_CHECK_SECONDS        the limit for all steps together (480); the limits of the steps grow and shrink with it
 #   HEDDLE_CHECK_JOBS           how many compilers run at once (all processors)
 #   HEDDLE_CHECK_BUILD          the build folder (build/device_check)
 #   HEDDLE_CHECK_ARCHITECTURES  for CMake (native where nvidia-smi finds a GPU, else 80-virtual)
@@ -25,7 +25,8 @@ mkdir -p "$out" || exit 1
 out=$(cd "$out" && pwd)
 build=${HEDDLE_CHECK_BUILD:-build/device_check}
 jobs=${HEDDLE_CHECK_JOBS:-$(nproc)}
-deadline=$((SECONDS + ${HEDDLE_CHECK_SECONDS:-480}))
+seconds=${HEDDLE_CHECK_SECONDS:-480}
+deadline=$((SECONDS + seconds))
 read -r -a launcher <<< "${HEDDLE_TEST_LAUNCHER:-}"
 sources=${HEDDLE_CHECK_SOURCES:-.dependencies}
 failed=0
@@ -50,7 +51,7 @@ fi
 
 # step NAME SECONDS COMMAND…: runs it within its limit and within what is left of the whole.
 step() {
-  local name=$1 limit=$2 left status started=$SECONDS
+  local name=$1 limit=$(($2 * seconds / 480 + 1)) left status started=$SECONDS
   shift 2
   left=$((deadline - SECONDS))
   if [ "$left" -le 5 ]; then
@@ -73,8 +74,18 @@ step() {
   return "$status"
 }
 
-# program NAME: where the build has put it.
-program() { find "$build" -name "$1" -type f -perm -u+x | head -n 1; }
+# run NAME SECONDS PROGRAM ARGUMENT…: a step that runs what the build has made.
+run() {
+  local name=$1 limit=$2 path
+  path=$(find "$build" -name "$3" -type f -perm -u+x 2> /dev/null | head -n 1)
+  shift 3
+  if [ -z "$path" ]; then
+    echo "$name: not built" | tee -a "$out/summary.txt"
+    failed=1
+    return
+  fi
+  step "$name" "$limit" "${on_device[@]}" "$path" "$@"
+}
 
 options=(-G "$generator" -DCMAKE_BUILD_TYPE=Release '-DCMAKE_CXX_FLAGS_RELEASE=-O2 -DNDEBUG' '-DCMAKE_CUDA_FLAGS_RELEASE=-O2 -DNDEBUG'
   -DHEDDLE_CUDA=ON -DHEDDLE_BUILD_BENCHMARKS=ON "-DCMAKE_CUDA_ARCHITECTURES=$architectures"
@@ -85,20 +96,22 @@ for name in googletest benchmark zlib; do
   fi
 done
 
-step machine 20 sh -c 'date -u; uname -a; nproc; g++ --version; cmake --version; git rev-parse HEAD; nvcc --version; nvidia-smi'
+step machine 20 sh -c 'date -u; uname -a; nproc; g++ --version; cmake --version; git rev-parse HEAD; nvcc --version; nvidia-smi || echo "no nvidia-smi"'
 # Without GoogleTest and zlib there are still the benchmarks.
 step configure 60 cmake -S . -B "$build" "${options[@]}" -DHEDDLE_BUILD_TESTS=ON -DHEDDLE_BUILD_EXAMPLES=ON ||
   step configure_benchmarks 60 cmake -S . -B "$build" --fresh "${options[@]}" -DHEDDLE_BUILD_TESTS=OFF -DHEDDLE_BUILD_EXAMPLES=OFF
-step build_benchmarks 150 cmake --build "$build" --parallel "$jobs" --target operations
-step bench_cuda 90 "${launcher[@]}" "$(program operations)" --benchmark_filter='^cuda' --benchmark_min_time=0.05 \
+# Together, since each is one long compilation.
+step build_programs 200 cmake --build "$build" --parallel "$jobs" --target operations device_info train_digits -- "${go_on[@]}"
+on_device=("${launcher[@]}")
+run bench_cuda 90 operations --benchmark_filter='^cuda' --benchmark_min_time=0.05 \
   "--benchmark_out=$out/bench_cuda.json" --benchmark_out_format=json
-step build_examples 120 cmake --build "$build" --parallel "$jobs" --target device_info train_digits
-step device_info 20 "${launcher[@]}" "$(program device_info)"
-step train_digits 40 "${launcher[@]}" "$(program train_digits)" --device cuda --steps "${HEDDLE_CHECK_STEPS:-670}"
+run device_info 20 device_info
+run train_digits 40 train_digits --device cuda --steps "${HEDDLE_CHECK_STEPS:-670}"
 step build_tests 300 cmake --build "$build" --parallel "$jobs" --target ${HEDDLE_CHECK_TARGETS:-all} -- "${go_on[@]}"
 step ctest 150 ctest --test-dir "$build" -L cuda -R "${HEDDLE_CHECK_TESTS:-.}" --output-on-failure --parallel 4 --timeout 60 \
   --output-junit "$out/ctest.xml"
-step bench_cpu 60 "$(program operations)" --benchmark_filter='^cpu' --benchmark_min_time=0.05 "--benchmark_out=$out/bench_cpu.json" \
+on_device=()
+run bench_cpu 60 operations --benchmark_filter='^cpu' --benchmark_min_time=0.05 "--benchmark_out=$out/bench_cpu.json" \
   --benchmark_out_format=json
 echo "results: $out"
 exit $failed

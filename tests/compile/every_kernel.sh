@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Compiles every_kernel.cu for all architectures that Heddle supports, and fails where a kernel spills registers or keeps
-# anything in local memory. Only what calls the CUDA library's sin, cos or tan may: they reduce great angles in an array.
+# anything in local memory. Only maps may, where they call functions of the CUDA library: sin, cos and tan reduce great
+# angles in an array, and around a call of a double's function up to 16 bytes are spilled; those are listed.
 #
 #   tests/compile/every_kernel.sh [ARCHITECTURE...]      default: 75 80 86 89 90a 100 120
 set -u
@@ -29,9 +30,13 @@ awk -F "'" '/Compiling entry function/ {name = $2; architecture = $4}
               print architecture, field[2], field[6] + field[10], name
             }' "$log" > "$scratch/kernels"
 kernels=$(wc -l < "$scratch/kernels")
-awk '$3 > 0 || ($2 > 0 && $4 !~ /12(sin|cos|tan)_function/)' "$scratch/kernels" > "$scratch/failing"
+calls='12(sin|cos|tan)_function'
+awk -v calls="$calls" '$4 ~ calls {next} /on_cuda[0-9]+map_/ && $3 <= 32 && $2 <= 16 {next} $2 > 0 || $3 > 0' "$scratch/kernels" > "$scratch/failing"
+awk -v calls="$calls" '$4 ~ calls && $3 > 32' "$scratch/kernels" >> "$scratch/failing"
 failing=$(wc -l < "$scratch/failing")
-echo "every kernel: $kernels for ${architectures[*]}, $failing of them with spills or local memory"
+spilling=$(awk '$3 > 0' "$scratch/kernels" | wc -l)
+echo "every kernel: $kernels for ${architectures[*]}, $spilling of them spill, $failing more than they may"
+awk '$3 > 0 {print $1 ": spills: " $4}' "$scratch/kernels" | cut -c 1-300
 if [ "$kernels" -eq 0 ]; then
   echo "ptxas did not report its kernels" >&2
   exit 1

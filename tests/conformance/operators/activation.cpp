@@ -20,7 +20,7 @@ struct PRelu {
       slope_shape.insert(slope_shape.end(), static_cast<std::size_t>(x.rank() - 2), 1);
     return with_type(Types<float>{}, x.type, [&](auto type) {
       using T = type_of<decltype(type)>;
-      return mapped<T, T>(
+      return mapped<broadcast_rank, T, T>(
           call, device, [](const auto& a, const auto& b) { return hd::prelu(a, b); }, {&x, &slope},
           {x.shape, slope_shape}, std::index_sequence<0, 1>{});
     });

@@ -18,38 +18,53 @@ auto apply(F f, const Call& call, const X&... x) {
     return f(x...);
 }
 
-/// The rank under which maps see their operands: the library tells axes apart at run time, so that one instantiation a
-/// type is enough.
-inline constexpr int map_rank = 4;
-
-/// f(x…) of operands that broadcast.
-template <class... T, class Device, class F, std::size_t... I>
+/// f(x…) of operands that broadcast, under that rank; NotServed where they need more axes. The library tells axes apart
+/// at run time, so that one instantiation a type is enough.
+template <int Rank, class... T, class Device, class F, std::size_t... I>
 Outputs mapped(const Call& call, Device device, F f, const std::vector<const Array*>& arrays,
                const std::vector<Extents>& shapes, std::index_sequence<I...>) {
-  const Aligned to = map_aligned(shapes, map_rank);
-  return {reshaped(result(apply(f, call, tensor<T, map_rank>(call, *arrays[I], to.shapes[I], device)...)), to.collapsed,
+  const Aligned to = map_aligned(shapes, Rank);
+  return {reshaped(result(apply(f, call, tensor<T, Rank>(call, *arrays[I], to.shapes[I], device)...)), to.collapsed,
                    to.shape)};
 }
-template <class... T, class Device, class F>
+template <int Rank, class... T, class Device, class F>
 Outputs mapped(const Call& call, Device device, F f, const std::vector<const Array*>& arrays) {
   std::vector<Extents> shapes;
   for (const Array* array : arrays) shapes.push_back(array->shape);
-  return mapped<T...>(call, device, f, arrays, shapes, std::index_sequence_for<T...>{});
+  return mapped<Rank, T...>(call, device, f, arrays, shapes, std::index_sequence_for<T...>{});
 }
 
-template <class F, class TypeList>
+/// A map of one operand doesn't see axes; those that stand for their kind see this rank, and so do all that broadcast.
+inline constexpr int broadcast_rank = 4;
+
+/// The rank for maps of two operands of that type: of some integers the cases have one shape only.
+template <class T>
+inline constexpr int pair_rank = broadcast_rank;
+template <>
+inline constexpr int pair_rank<I8> = 1;
+template <>
+inline constexpr int pair_rank<I16> = 1;
+template <>
+inline constexpr int pair_rank<U16> = 1;
+template <>
+inline constexpr int pair_rank<U32> = 1;
+template <>
+inline constexpr int pair_rank<U64> = 1;
+
+template <class F, class TypeList, int Rank>
 struct Unary {
   template <class Device>
   Outputs operator()(const Call& call, Device device) const {
     if (!call.has_input(0)) throw NotServed{"no tensor among the operands"};
-    return with_type(TypeList{}, call.input(0).type,
-                     [&](auto type) { return mapped<type_of<decltype(type)>>(call, device, F{}, {&call.input(0)}); });
+    return with_type(TypeList{}, call.input(0).type, [&](auto type) {
+      return mapped<Rank, type_of<decltype(type)>>(call, device, F{}, {&call.input(0)});
+    });
   }
 };
 
 /// f(x) of one operand.
-template <class TypeList = Reals, class F>
-Unary<F, TypeList> unary(F) {
+template <class TypeList = Reals, int Rank = 1, class F>
+Unary<F, TypeList, Rank> unary(F) {
   return {};
 }
 
@@ -79,20 +94,20 @@ struct Binary<F, Operands<Both, NumberRight, NumberLeft>> {
       return with_type(NumberRight{}, call.input(0).type, [&](auto type) {
         using T = type_of<decltype(type)>;
         const auto right = [&](const auto& x) { return apply(F{}, call, x, number_for<T>(call, "other")); };
-        return mapped<T>(call, device, right, {&call.input(0)});
+        return mapped<1, T>(call, device, right, {&call.input(0)});
       });
     }
     if (!call.has_input(0)) {
       return with_type(NumberLeft{}, call.input(1).type, [&](auto type) {
         using T = type_of<decltype(type)>;
         const auto left = [&](const auto& x) { return apply(F{}, call, number_for<T>(call, "self"), x); };
-        return mapped<T>(call, device, left, {&call.input(1)});
+        return mapped<1, T>(call, device, left, {&call.input(1)});
       });
     }
     return with_type(Both{}, call.input(0).type, [&](auto type) {
       using T = type_of<decltype(type)>;
-      return mapped<T, T>(call, device, F{}, {&call.input(0), &call.input(1)},
-                          {call.input(0).shape, second_shape(call)}, std::index_sequence_for<T, T>{});
+      return mapped<pair_rank<T>, T, T>(call, device, F{}, {&call.input(0), &call.input(1)},
+                                        {call.input(0).shape, second_shape(call)}, std::index_sequence_for<T, T>{});
     });
   }
 };
@@ -111,7 +126,7 @@ struct Ternary {
       if (!call.has_input(i)) throw NotServed{"not for numbers"};
     return with_type(TypeList{}, call.input(0).type, [&](auto type) {
       using T = type_of<decltype(type)>;
-      return mapped<T, T, T>(call, device, F{}, {&call.input(0), &call.input(1), &call.input(2)});
+      return mapped<broadcast_rank, T, T, T>(call, device, F{}, {&call.input(0), &call.input(1), &call.input(2)});
     });
   }
 };
@@ -169,8 +184,8 @@ struct Folded {
       using T = type_of<decltype(type)>;
       Array value = call.input(0);
       for (int i = 1; i < call.input_count(); ++i)
-        value = std::move(mapped<T, T>(call, device, F{}, {&value, &call.input(i)})[0]);
-      return mapped<T>(call, device, Finish{}, {&value});
+        value = std::move(mapped<pair_rank<T>, T, T>(call, device, F{}, {&value, &call.input(i)})[0]);
+      return mapped<1, T>(call, device, Finish{}, {&value});
     });
   }
 };

@@ -6,7 +6,8 @@
 namespace conformance {
 
 void add_exponential(Registry& registry) {
-  serve(registry, {"Exp", "exp"}, unary<Types<float, I64, bool>>([](const auto& x) { return hd::exp(x); }));
+  serve(registry, {"Exp", "exp"},
+        unary<Types<float, I64, bool>, broadcast_rank>([](const auto& x) { return hd::exp(x); }));
   serve(registry, "exp2", unary<Types<float, double, I64, U8>>([](const auto& x) { return hd::exp2(x); }));
   serve(registry, "expm1", unary([](const auto& x) { return hd::expm1(x); }));
   serve(registry, {"Log", "log"}, unary<Types<float, double, I64, bool>>([](const auto& x) { return hd::log(x); }));

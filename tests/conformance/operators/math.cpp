@@ -8,7 +8,8 @@
 namespace conformance {
 
 void add_math(Registry& registry) {
-  serve(registry, {"Abs", "abs"}, unary<Types<float, double, I32, I64>>([](const auto& x) { return hd::abs(x); }));
+  serve(registry, {"Abs", "abs"},
+        unary<Types<float, double, I32, I64>, broadcast_rank>([](const auto& x) { return hd::abs(x); }));
   serve(registry, {"Neg", "neg"}, unary<Types<float, double, I32, I64, U8>>([](const auto& x) { return -x; }));
   serve(registry, {"Sign", "sign", "sgn"},
         unary<Types<float, double, I64, U8, bool>>([](const auto& x) { return hd::sign(x); }));

@@ -14,9 +14,9 @@ struct PowOf {
   Outputs operator()(const Call& call, Device device) const {
     return with_type(Types<Exponent...>{}, call.input(1).type, [&](auto type) {
       const auto power = [](const auto& x, const auto& y) { return hd::cast<Base>(hd::pow(x, y)); };
-      return mapped<Base, type_of<decltype(type)>>(call, device, power, {&call.input(0), &call.input(1)},
-                                                   {call.input(0).shape, second_shape(call)},
-                                                   std::index_sequence<0, 1>{});
+      return mapped<pair_rank<type_of<decltype(type)>>, Base, type_of<decltype(type)>>(
+          call, device, power, {&call.input(0), &call.input(1)}, {call.input(0).shape, second_shape(call)},
+          std::index_sequence<0, 1>{});
     });
   }
 };

@@ -14,14 +14,14 @@ struct Where {
       return with_type(Types<double>{}, call.input(1).type, [&](auto type) {
         using T = type_of<decltype(type)>;
         const auto other = [&](const auto& c, const auto& x) { return hd::where(c, x, number_for<T>(call, "other")); };
-        return mapped<bool, T>(call, device, other, {&call.input(0), &call.input(1)});
+        return mapped<broadcast_rank, bool, T>(call, device, other, {&call.input(0), &call.input(1)});
       });
     }
     return with_type(Types<float, I64, bool>{}, call.input(1).type, [&](auto type) {
       using T = type_of<decltype(type)>;
-      return mapped<bool, T, T>(call, device,
-                                [](const auto& c, const auto& x, const auto& y) { return hd::where(c, x, y); },
-                                {&call.input(0), &call.input(1), &call.input(2)});
+      return mapped<broadcast_rank, bool, T, T>(
+          call, device, [](const auto& c, const auto& x, const auto& y) { return hd::where(c, x, y); },
+          {&call.input(0), &call.input(1), &call.input(2)});
     });
   }
 };
@@ -34,7 +34,7 @@ struct MaskedFill {
       const auto filled = [&](const auto& x, const auto& mask) {
         return hd::masked_fill(x, mask, number_for<T>(call, "value"));
       };
-      return mapped<T, bool>(call, device, filled, {&call.input(0), &call.input(1)});
+      return mapped<broadcast_rank, T, bool>(call, device, filled, {&call.input(0), &call.input(1)});
     });
   }
 };
@@ -43,7 +43,7 @@ template <class Device, class From, class To>
 Outputs cast(const Call& call, ElementType to, Device device, From from_types, To to_types) {
   return with_type(from_types, call.input(0).type, [&](auto from) -> Outputs {
     return with_type(to_types, to, [&](auto type) {
-      return mapped<type_of<decltype(from)>>(
+      return mapped<1, type_of<decltype(from)>>(
           call, device, [](const auto& x) { return hd::cast<type_of<decltype(type)>>(x); }, {&call.input(0)});
     });
   });

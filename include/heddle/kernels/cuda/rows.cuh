@@ -26,7 +26,7 @@ inline constexpr int row_leaves<Form> = Form::leaves;
 /// The most threads that share a row (512 in all where rows lie side by side). 1024 leave each 64 registers, which
 /// operations and formulas of more than a few operands would spill.
 template <class Op, class Source, class Sink>
-inline constexpr int row_threads = Op::light&& row_leaves<Source> <= 1 && row_leaves<Sink> <= 1 ? 1024 : 512;
+inline constexpr int row_threads = Op::light&& row_leaves<Source> <= 1 && row_leaves<Sink> == 0 ? 1024 : 512;
 
 /// What the epilogue reads for every row alike, where a block has several rows.
 extern __shared__ uint4 row_staged[];

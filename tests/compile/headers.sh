@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Compiles every header of include/heddle alone, each included twice, without a warning; and by the C++ compilers
+# R201, R206: compiles every header of include/heddle alone, each included twice, without a warning; and by the C++ compilers
 # every_operation.cpp, which instantiates what the headers only define.
 #
 #   tests/compile/headers.sh COMPILER [COMPILER...]     COMPILER: a C++ compiler, or nvcc

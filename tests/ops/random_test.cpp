@@ -50,6 +50,17 @@ TYPED_TEST(Random, R139_uniform_numbers_are_in_0_to_1) {
   EXPECT_NEAR(reference::variance(x.values), 1.0 / 12, 4 * std::sqrt(1.0 / 180 / 100003) + grid);
 }
 
+// The middle extents are beyond what a grid's second and third dimensions take.
+TEST(RandomShapes, R153_of_many_rows) {
+  const auto wide = hd::rand<float>({3, 70000, 5}, device);
+  const auto narrow = hd::rand<float>({65536, 3}, device);
+  EXPECT_LT(reference::max(to_array(wide).values), 1);
+  EXPECT_LT(reference::max(to_array(narrow).values), 1);
+  const auto ones = Array({65536, 3}, 1);
+  EXPECT_TRUE(equal(value_of(narrow * 0.0f + 1.0f), ones));
+  EXPECT_TRUE(equal(value_of(wide * 0.0f + 1.0f), Array({3, 70000, 5}, 1)));
+}
+
 TYPED_TEST(Random, normal_numbers_have_mean_0_and_variance_1) {
   hd::Generator generator(2);
   const Array x = to_array(hd::randn<TypeParam>(generator, {100003}, device));

@@ -1,4 +1,5 @@
 // expect: Heddle needs C++20
 // compile: cpp cu
 // flags: -std=c++17
+// R213
 #include <heddle/config.hpp>

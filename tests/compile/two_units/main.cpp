@@ -1,3 +1,4 @@
+// R197: every header in two translation units.
 int first();
 int second();
 

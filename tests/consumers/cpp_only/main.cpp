@@ -1,5 +1,6 @@
+// R204, R208, R211: built and run without CUDA, from the installed package too. R203: a C header first.
 #include <cstdio>
-// A C header first, as a user's file may have it.
+
 #include <cstdint>
 #include <heddle/heddle.hpp>
 #include <iostream>

@@ -1,3 +1,4 @@
+// R215: a function of the user's own, without a flag of nvcc's. R219: CMAKE_CUDA_ARCHITECTURES is the project's.
 #include <heddle/heddle.hpp>
 #include <iostream>
 

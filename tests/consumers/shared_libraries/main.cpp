@@ -1,3 +1,4 @@
+// R199: two shared libraries, compiled for different architectures, in one program.
 #include <heddle/core/error.hpp>
 #include <iostream>
 

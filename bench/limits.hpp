@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <cstdlib>
 
 #if defined(__CUDACC__)
 #include <heddle/cuda/event.hpp>
@@ -14,6 +15,12 @@
 namespace heddle_bench {
 
 namespace hd = heddle;
+
+/// Whether the environment asks for sizes that an emulator can bear: HEDDLE_BENCH_SMALL=1.
+inline bool small_sizes() {
+  const char* const asked = std::getenv("HEDDLE_BENCH_SMALL");
+  return asked != nullptr && asked[0] == '1';
+}
 
 /// Seconds of `rounds` calls of f, on the device's own clock where it has one.
 template <class F>
@@ -60,40 +67,8 @@ double copy_bandwidth(Device device, hd::index_t bytes) {
   return 2.0 * static_cast<double>(bytes) / best;
 }
 
-#if defined(__GNUC__) && defined(__x86_64__)
-/// Independent multiply-adds in vector registers of the widest kind that the machine has.
-struct multiply_add_loop {
-  float* out;
-  HEDDLE_ALWAYS_INLINE void operator()() const {
-    float value[128];
-    for (int j = 0; j < 128; ++j) value[j] = static_cast<float>(j);
-    for (int i = 0; i < 100000; ++i)
-      for (int j = 0; j < 128; ++j) value[j] = __builtin_fmaf(value[j], 0.999F, 0.5F);
-    for (int j = 0; j < 128; ++j) *out += value[j];
-  }
-};
-#endif
-
 /// Floating-point operations a second in float, of all threads or multiprocessors together.
-inline double peak_flops(hd::Cpu) {
-#if defined(__GNUC__) && defined(__x86_64__)
-  double best = 1e30;
-  const int threads = hd::thread_count();
-  for (int i = 0; i < 3; ++i) {
-    best = std::min(best, seconds_of(hd::cpu, 1, [&] {
-                      hd::parallel_for(threads, 1, [&](hd::index_t begin, hd::index_t end) {
-                        float sink = 0;
-                        for (hd::index_t t = begin; t < end; ++t) hd::on_cpu::vectorised(multiply_add_loop{&sink});
-                        volatile float keep = sink;
-                        (void)keep;
-                      });
-                    }));
-  }
-  return 2.0 * 128 * 100000 * threads / best;
-#else
-  return 0;
-#endif
-}
+double peak_flops(hd::Cpu);
 
 #if defined(__CUDACC__)
 inline double peak_flops(hd::Cuda device) {

@@ -14,10 +14,7 @@ using hd::index_t;
 
 namespace {
 
-bool small_sizes() {
-  const char* const asked = std::getenv("HEDDLE_BENCH_SMALL");
-  return asked != nullptr && asked[0] == '1';
-}
+using heddle_bench::small_sizes;
 
 /// The limits of a device, measured when they are first asked for.
 struct limits {

@@ -8,13 +8,13 @@
 #include <heddle/heddle.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "../limits.hpp"
 #include "peers.hpp"
 
 namespace hd = heddle;
@@ -22,16 +22,11 @@ namespace peers = heddle_bench::peers;
 
 namespace {
 
-bool small_sizes() {
-  const char* const asked = std::getenv("HEDDLE_BENCH_SMALL");
-  return asked != nullptr && asked[0] == '1';
-}
+using heddle_bench::small_sizes;
 
 template <class F>
 double seconds_of(F&& f) {
-  const auto start = std::chrono::steady_clock::now();
-  f();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return heddle_bench::seconds_of(hd::cpu, 1, f);
 }
 
 double median(std::vector<double> values) {
@@ -68,14 +63,10 @@ void add(const char* name, double bytes, double weight, Ours ours, Peer peer) {
 }
 
 void print_limits(const float* a, const float* b, float* y, std::size_t count) {
-  std::vector<double> triad, arithmetic;
-  for (int i = 0; i < (small_sizes() ? 1 : 20); ++i) {
-    triad.push_back(seconds_of([&] { peers::triad(a, b, y, count); }));
-    arithmetic.push_back(seconds_of([] { benchmark::DoNotOptimize(peers::multiply_adds()); }));
-  }
-  std::printf("threads %d, triad %.2f GB/s, multiply-adds %.1f Gflop/s (medians)\n", hd::thread_count(),
-              12e-9 * static_cast<double>(count) / median(triad),
-              1e-9 * peers::multiply_adds_operations() / median(arithmetic));
+  std::vector<double> triad;
+  for (int i = 0; i < (small_sizes() ? 1 : 20); ++i) triad.push_back(seconds_of([&] { peers::triad(a, b, y, count); }));
+  std::printf("threads %d, triad %.2f GB/s (median), multiply-adds %.1f Gflop/s (best)\n", hd::thread_count(),
+              12e-9 * static_cast<double>(count) / median(triad), 1e-9 * heddle_bench::peak_flops(hd::cpu));
 }
 
 /// OpenMP's threads would spin for a while after each loop of a peer, on the cores that ours needs next. The library

@@ -11,10 +11,6 @@ void use_threads(int count);
 
 /// STREAM's triad, y = a + s b: 12 bytes an element. The limit of what memory gives.
 void triad(const float* a, const float* b, float* y, std::size_t count);
-/// Floating-point operations of one call of multiply_adds.
-double multiply_adds_operations();
-/// Independent multiply-adds in registers on every thread. The limit of what arithmetic gives.
-float multiply_adds();
 
 /// Loops over the C library's scalar functions.
 void libm_exp(const float* x, float* y, std::size_t count);

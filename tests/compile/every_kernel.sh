@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Compiles every_kernel.cu for all architectures that Heddle supports, and fails where a kernel spills registers or keeps
 # anything in local memory. Only maps may, where they call functions of the CUDA library: sin, cos and tan reduce great
-# angles in an array, and around a call of a double's function up to 16 bytes are spilled; those are listed.
+# angles in an array, and formulas of many dear functions, of float too, spill up to 16 bytes; those are listed.
 #
 #   tests/compile/every_kernel.sh [ARCHITECTURE...]      default: 75 80 86 89 90a 100 120
 set -u

@@ -3,6 +3,8 @@
 
 #include "heddle/core/tensor.hpp"
 #include "heddle/cuda/best_device.hpp"
+#include "heddle/cuda/event.hpp"
+#include "heddle/cuda/graph.hpp"
 #include "heddle/io/print.hpp"
 #include "heddle/ops/activation.hpp"
 #include "heddle/ops/arithmetic.hpp"

@@ -185,6 +185,22 @@ TEST(Types, assigning_may_change_the_width_and_raise_the_kind) {
   EXPECT_TRUE(equal(to_array(wide), list({0.5})));
 }
 
+TEST(Types, R142_a_step_of_adam_in_half_with_no_gradient_changes_nothing) {
+  // eps rounds to 0 in half, and 0 / 0 would poison the weights: a formula's scalars and steps are floats.
+  auto w = row<half>({1, -2, 0.5});
+  const auto g = row<half>({0, 0, 0});
+  auto m = row<half>({0, 0, 0}), v = row<half>({0, 0, 0});
+  double first = 1, second = 1;
+  for (int step = 0; step < 3; ++step) {
+    first *= 0.9;
+    second *= 0.999;
+    m = 0.9 * m + 0.1 * g;
+    v = 0.999 * v + 0.001 * g * g;
+    w = w - 1e-3 * (m / (1 - first)) / (hd::sqrt(v / (1 - second)) + 1e-8);
+  }
+  EXPECT_TRUE(equal(to_array(w), list({1, -2, 0.5})));
+}
+
 TEST(Types, cast_truncates_and_saturates) {
   const auto x = row<float>({-1.9f, 2.9f, 300, -300, NAN, INFINITY, -INFINITY, 3e9f});
   EXPECT_TRUE(equal(value_of(hd::cast<int8_t>(x)), list({-1, 2, 127, -128, 0, 127, -128, 127})));

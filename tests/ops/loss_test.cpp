@@ -1,6 +1,9 @@
 // Losses of two operands and their gradients. (Classification: ops/cross_entropy_test.)
 #include <heddle/ops/compare.hpp>
+#include <heddle/ops/create.hpp>
+#include <heddle/ops/join.hpp>
 #include <heddle/ops/loss.hpp>
+#include <heddle/ops/matmul.hpp>
 
 #include <cmath>
 
@@ -178,6 +181,39 @@ TEST(LossCases, the_mean_is_the_default_and_of_nothing_nan) {
   EXPECT_EQ(hd::mse_loss(none, none, reduction::sum).item(), 0.0F);
   EXPECT_EQ(hd::eval(hd::mse_loss_grad(1, none, none)).shape(), (hd::Shape<2>{0, 3}));
 }
+
+#if !HEDDLE_TEST_DEVICE_CUDA
+TEST(LossCases, R146_the_last_batch_is_smaller) {
+  // A linear model on 10 samples in batches of 4: three steps, each with the mean over the samples that it has.
+  const Array x = uniform({10, 3}, -1, 1, 1), y = uniform({10, 1}, -1, 1, 2);
+  auto inputs = to_tensor<double, 2>(x), targets = to_tensor<double, 2>(y);
+  const auto beyond = hd::full<double>({1, 3}, NAN, test_device());  // what a read past the end would find
+  inputs = hd::eval(hd::concat<0>(inputs, beyond)).slice(hd::axis<0>, hd::range(0, 10));
+  auto w = hd::zeros<double>({3, 1}, test_device());
+  double want[3] = {};
+  int steps = 0;
+  for (int begin = 0; begin < 10; begin += 4, ++steps) {
+    const auto batch = inputs.slice(hd::axis<0>, hd::range(begin, begin + 4));
+    const auto wanted = targets.slice(hd::axis<0>, hd::range(begin, begin + 4));
+    const int count = begin + 4 <= 10 ? 4 : 2;
+    ASSERT_EQ(batch.extent(0), count);
+    const auto output = hd::eval(hd::matmul(batch, w));
+    const auto gradient = hd::eval(hd::mse_loss_grad(1.0, output, wanted));
+    w -= 0.1 * hd::matmul(batch.transpose(), gradient);
+    double sums[3] = {};
+    for (int i = begin; i < begin + count; ++i) {
+      const auto row = static_cast<std::size_t>(i) * 3;
+      const double error = x.values[row] * want[0] + x.values[row + 1] * want[1] + x.values[row + 2] * want[2] -
+                           y.values[static_cast<std::size_t>(i)];
+      for (std::size_t j = 0; j < 3; ++j) sums[j] += 2 * error * x.values[row + j] / count;
+    }
+    for (int j = 0; j < 3; ++j) want[j] -= 0.1 * sums[j];
+  }
+  EXPECT_EQ(steps, 3);
+  const Array got = to_array(w);
+  for (std::size_t j = 0; j < 3; ++j) EXPECT_NEAR(got.values[j], want[j], 1e-12);
+}
+#endif
 
 TEST(LossCases, halves_do_not_overflow) {
   const auto x = to_tensor<hd::half, 1>(Array({4096}, 300)), y = to_tensor<hd::half, 1>(Array({4096}, 200));

@@ -118,7 +118,10 @@ inline void finish_release(Storage* storage) noexcept {
 inline void release_to_pool(Storage* storage) noexcept {
   if (storage->data != nullptr && known_device_count() != 0) [[likely]] {
     const DeviceGuard guard(Cuda{storage->device}, nullptr);
-    if (storage->uses != nullptr) wait_for_uses(storage);
+    if (storage->uses != nullptr) {
+      if (keep_for_graph(storage)) return;
+      wait_for_uses(storage);
+    }
     cudaFreeAsync(storage->data, handle_of(static_cast<StreamState*>(storage->stream)));
   } else if (storage->uses != nullptr) {
     forget_uses(storage);
@@ -128,7 +131,10 @@ inline void release_to_pool(Storage* storage) noexcept {
 
 /// Gives memory of cudaMalloc back; cudaFree waits for the device, and so for every use.
 inline void release_plain(Storage* storage) noexcept {
-  if (storage->uses != nullptr) forget_uses(storage);
+  if (storage->uses != nullptr) {
+    if (known_device_count() != 0 && keep_for_graph(storage)) return;
+    forget_uses(storage);
+  }
   if (storage->data != nullptr && known_device_count() != 0) {
     const DeviceGuard guard(Cuda{storage->device}, nullptr);
     cudaFree(storage->data);
@@ -181,6 +187,62 @@ inline void allocate_after_trim(void** data, std::size_t bytes, int kind, int in
   clear_own_error();
 }
 
+/// Gives an allocation of a capture back to its graph: for the rest of the capture, or to the device where the graph is
+/// no more.
+inline void release_to_graph(Storage* storage) noexcept {
+  if (storage->uses != nullptr && known_device_count() != 0 && keep_for_graph(storage)) return;
+  GraphMemory& graph = *static_cast<StreamState*>(storage->stream)->graph;
+  {
+    const GraphMemoryLock lock(graph);
+    for (GraphMemory::Block** link = &graph.blocks; *link != nullptr; link = &(*link)->next) {
+      GraphMemory::Block* const block = *link;
+      if (block->data != storage->data) continue;
+      // What other streams of the same capture still use can't serve again.
+      if (graph.open) {
+        block->in_use = storage->uses != nullptr && captures_under_way > 0;
+      } else {
+        *link = block->next;
+        const DeviceGuard guard(Cuda{storage->device}, nullptr);
+        if (known_device_count() != 0) cudaFree(block->data);
+        delete block;
+      }
+      break;
+    }
+  }
+  if (storage->uses != nullptr) forget_uses(storage);
+  finish_release(storage);
+}
+
+/// Memory for a capture, by cudaMalloc: no work of the capture's, and nobody else's until the graph is gone.
+inline void allocate_for_graph(Storage& storage, std::size_t bytes, GraphMemory& graph) {
+  const GraphMemoryLock lock(graph);
+  GraphMemory::Block* best = nullptr;
+  for (GraphMemory::Block* block = graph.blocks; block != nullptr; block = block->next)
+    if (!block->in_use && block->bytes >= bytes && block->bytes / 2 <= bytes &&
+        (best == nullptr || block->bytes < best->bytes))
+      best = block;
+  if (best == nullptr) {
+    void* data = nullptr;
+    cudaError_t status = try_allocate(&data, bytes, 2, nullptr);
+    if (status == cudaErrorMemoryAllocation) {
+      clear_own_error();
+      if (const cudaMemPool_t pool = pool_of(storage.device); pool != nullptr) cudaMemPoolTrimTo(pool, 0);
+      status = try_allocate(&data, bytes, 2, nullptr);
+    }
+    if (status == cudaErrorMemoryAllocation) throw_out_of_memory(bytes, storage.device);
+    check(status, "allocation for a graph");
+    best = new (std::nothrow) GraphMemory::Block{data, bytes, true, graph.blocks};
+    if (best == nullptr) {
+      cudaFree(data);
+      throw OutOfMemory(Message{} << "out of host memory for a graph's allocation", sizeof(GraphMemory::Block), 0);
+    }
+    graph.blocks = best;
+  }
+  best->in_use = true;
+  storage.data = best->data;
+  storage.release = release_to_graph;
+}
+
 /// Device memory of that many bytes, uninitialised, on the calling thread's current stream: usable by work put on that
 /// stream from now on. Zero bytes make no call and give a null pointer. When memory is short the device is waited for
 /// and its pool's free memory given back before a second try. Throws OutOfMemory, or DeviceError for a device that
@@ -204,6 +266,10 @@ inline Storage* allocate(std::size_t bytes, Cuda device) {
   if (bytes == 0) return storage;
   try {
     const DeviceGuard guard(device);
+    if (state != nullptr && state->graph != nullptr) [[unlikely]] {
+      allocate_for_graph(*storage, bytes, *state->graph);
+      return storage;
+    }
     const cudaStream_t stream = handle_of(state);
     const cudaError_t status = try_allocate(&storage->data, bytes, kind, stream);
     if (status != cudaSuccess) [[unlikely]] {

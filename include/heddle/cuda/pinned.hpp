@@ -21,7 +21,10 @@ namespace heddle::cuda {
 /// Frees page-locked memory after the asynchronous copies recorded on it. In a forked child it is the parent's.
 inline void release_pinned(Storage* storage) noexcept {
   if (known_device_count() != 0) {
-    if (storage->uses != nullptr) synchronize_uses(storage);
+    if (storage->uses != nullptr) {
+      if (keep_for_graph(storage)) return;
+      synchronize_uses(storage);
+    }
     cudaFreeHost(storage->data);
   } else if (storage->uses != nullptr) {
     forget_uses(storage);

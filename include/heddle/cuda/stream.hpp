@@ -10,9 +10,11 @@
 #include <cstdint>
 #include <new>
 
+#include "heddle/core/capture.hpp"
 #include "heddle/core/device.hpp"
 #include "heddle/cuda/check.hpp"
 #include "heddle/cuda/device.hpp"
+#include "heddle/cuda/graph_memory.hpp"
 
 namespace heddle::cuda {
 
@@ -26,6 +28,7 @@ struct StreamState {
   int device;
   bool owned;          ///< false: the stream belongs to somebody else
   cudaEvent_t marker;  ///< made when it is first needed, see mark_end
+  GraphMemory* graph;  ///< of the stream that a Graph was captured on, else null
 
   void retain() noexcept { __atomic_add_fetch(&references, 1, __ATOMIC_RELAXED); }
   void drop() noexcept {
@@ -35,6 +38,7 @@ struct StreamState {
       if (marker != nullptr) cudaEventDestroy(marker);
       if (owned) cudaStreamDestroy(handle);
     }
+    delete graph;
     delete this;
   }
 };
@@ -115,9 +119,10 @@ class Stream {
   StreamState* state() const noexcept { return state_; }
 
   /// Waits on the host for all work put on the stream so far. Throws DeviceError with the fault of a failed kernel, and
-  /// with an index that was out of range.
+  /// with an index that was out of range; UnsupportedError while the stream is being captured.
   void synchronize() const {
     require_device(device_);
+    require_no_capture("waiting for the stream");
     const DeviceGuard guard(device());
     check(cudaStreamSynchronize(handle_of(state_)), "synchronize the stream");
     throw_recorded_fault(device_);
@@ -139,6 +144,16 @@ class Stream {
     return true;
   }
 
+  /// Throws UnsupportedError where work on the stream is recorded for a Graph: what needs the host has no place there.
+  void require_no_capture(const char* what) const {
+    if (state_ != nullptr && state_->graph != nullptr && captures_under_way > 0) [[unlikely]] {
+      throw UnsupportedError(
+          Message{} << what
+                    << " can't be captured: a graph's replays go on without the host. Move it before "
+                       "or behind the capture (item, to_vector, printing, copies to and from the host)");
+    }
+  }
+
   friend bool operator==(const Stream& a, const Stream& b) noexcept {
     return a.device_ == b.device_ && a.handle() == b.handle();
   }
@@ -147,7 +162,7 @@ class Stream {
   Stream(StreamState* state, int device) noexcept : state_(state), device_(device) {}
 
   StreamState* make_state(cudaStream_t handle, bool owned) const noexcept {
-    return new (std::nothrow) StreamState{1, handle, device_, owned, nullptr};
+    return new (std::nothrow) StreamState{1, handle, device_, owned, nullptr, nullptr};
   }
 
   StreamState* state_ = nullptr;

@@ -23,6 +23,7 @@ struct Use {
   StreamState* stream;  ///< null: the default stream
   int device;
   Use* next;
+  Storage* storage;  ///< what is used
 };
 
 /// Records that work put on the stream so far uses the memory, so that its release waits for it. Nothing to do for
@@ -35,7 +36,7 @@ inline void record_stream(Storage& storage, const Stream& stream) {
   void* head = __atomic_load_n(&storage.uses, __ATOMIC_ACQUIRE);
   for (const Use* use = static_cast<Use*>(head); use != nullptr; use = use->next)
     if (use->stream == stream.state() && use->device == stream.device().index) return;
-  Use* const use = new (std::nothrow) Use{stream.state(), stream.device().index, nullptr};
+  Use* const use = new (std::nothrow) Use{stream.state(), stream.device().index, nullptr, &storage};
   if (use == nullptr) throw OutOfMemory(Message{} << "out of host memory for the record of a stream", sizeof(Use), 0);
   if (use->stream != nullptr) use->stream->retain();
   do {
@@ -102,6 +103,27 @@ inline void order_after(cudaStream_t waiting, int waiting_device, StreamState* b
   const DeviceGuard guard(Cuda{waiting_device}, nullptr);
   cudaStreamWaitEvent(waiting, marker, 0);
   if (before == nullptr) cudaEventDestroy(marker);
+}
+
+/// Leaves memory that nobody shares any more to a graph that uses it, if there is one: released when the graph is.
+inline bool keep_for_graph(Storage* storage) noexcept {
+  void** link = &storage->uses;
+  for (Use* use = static_cast<Use*>(*link); use != nullptr; use = use->next) {
+    GraphMemory* const graph = use->stream != nullptr ? use->stream->graph : nullptr;
+    if (graph != nullptr) {
+      const GraphMemoryLock lock(*graph);
+      if (graph->open) {
+        *link = use->next;
+        use->next = graph->kept;
+        graph->kept = use;
+        // The graph itself holds the stream; a reference from what it keeps would be a circle.
+        use->stream->drop();
+        return true;
+      }
+    }
+    link = reinterpret_cast<void**>(&use->next);
+  }
+  return false;
 }
 
 /// Makes the stream that device memory belongs to wait for the recorded uses, and forgets them.

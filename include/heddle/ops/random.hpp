@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "heddle/core/capture.hpp"
 #include "heddle/expr/numbers.hpp"
 #include "heddle/kernels/cpu/random.hpp"
 #include "heddle/ops/create.hpp"
@@ -38,10 +39,18 @@ class Generator {
   std::uint64_t seed() const noexcept { return __atomic_load_n(&seed_, __ATOMIC_RELAXED); }
   /// How many tensors have been drawn.
   std::uint64_t offset() const noexcept { return __atomic_load_n(&offset_, __ATOMIC_RELAXED); }
-  /// Takes the next number of a tensor.
-  std::uint64_t next_offset() noexcept { return __atomic_fetch_add(&offset_, 1, __ATOMIC_RELAXED); }
-  /// The state of the next tensor, which is taken.
-  RandomState next_state() noexcept { return {seed(), next_offset()}; }
+  /// Takes the next number of a tensor. Throws UnsupportedError in the capture of a CUDA graph.
+  std::uint64_t next_offset() {
+    if (captures_under_way > 0) [[unlikely]] {
+      throw UnsupportedError(
+          "random numbers can't be drawn while a CUDA graph is captured: every replay would repeat them. Draw them "
+          "into "
+          "a tensor before each launch, or give the operation a RandomState, whose repetition is then meant");
+    }
+    return __atomic_fetch_add(&offset_, 1, __ATOMIC_RELAXED);
+  }
+  /// The state of the next tensor, which is taken. Throws as next_offset.
+  RandomState next_state() { return {seed(), next_offset()}; }
 
  private:
   void reset(std::uint64_t seed, std::uint64_t offset) noexcept {

@@ -1,9 +1,10 @@
-// Offsets beyond 2^31, and rank 8: what moves elements, goes along lines and scatters is run once on each.
+// Counts and offsets beyond 2^31, and rank 8: what moves elements, goes along lines and scatters is run once on each.
 #include <heddle/ops/arithmetic.hpp>
 #include <heddle/ops/create.hpp>
 #include <heddle/ops/index.hpp>
 #include <heddle/ops/join.hpp>
 #include <heddle/ops/pad.hpp>
+#include <heddle/ops/reduce.hpp>
 #include <heddle/ops/scan.hpp>
 #include <heddle/ops/scatter.hpp>
 #include <heddle/ops/sort.hpp>
@@ -61,6 +62,20 @@ TEST_F(FarRows, are_written_to) {
   const auto half = to_tensor<std::int8_t, 2>(two);
   rows_.assign(hd::concat<1>(half, half));
   EXPECT_TRUE(equal(to_array(hd::eval(rows_ + std::int8_t{0})), reference::concat({two, two}, 1)));
+}
+
+TEST(ManyElements, R149_are_counted_in_64_bits) {
+  // Counts that the size of a grid is rounded up from, and past 2^31. Threads of an emulated GPU are dear: two there.
+  const hd::index_t most = (hd::index_t{1} << 31) + 1;
+  const std::vector<hd::index_t> counts = std::is_same_v<TestDevice, hd::Cpu>
+                                              ? std::vector<hd::index_t>{most - 3, most - 2, most - 1, most}
+                                              : std::vector<hd::index_t>{most - 3, most};
+  for (const hd::index_t count : counts) {
+    auto x = hd::zeros<std::int8_t>({count}, test_device());
+    x = x + 1;
+    EXPECT_EQ(hd::sum(x).item(), count);
+    EXPECT_TRUE(equal(to_array(x.slice(hd::axis<0>, hd::range(-3, hd::_))), list({1, 1, 1})));
+  }
 }
 
 TEST(Rank8, is_moved_and_gone_along) {

@@ -48,3 +48,11 @@ function(heddle_add_program target)
   add_executable(${target} ${sources})
   target_link_libraries(${target} PRIVATE heddle::heddle heddle_warnings ${arg_LIBRARIES})
 endfunction()
+
+# heddle_with_clusters(<target>): where code is PTX for an older architecture alone, adds PTX for one that has clusters
+# of blocks, so that both ways of its kernels are there.
+function(heddle_with_clusters target)
+  if(CMAKE_CUDA_ARCHITECTURES MATCHES "^[78][0-9]-virtual$")
+    set_target_properties(${target} PROPERTIES CUDA_ARCHITECTURES "${CMAKE_CUDA_ARCHITECTURES};90-virtual")
+  endif()
+endfunction()

@@ -121,6 +121,7 @@ template <auto Kernel>
 struct kernel_cache {
   static inline int shared_bytes[cuda::max_devices];         ///< dynamic shared memory allowed so far
   static inline std::uint64_t occupancy[cuda::max_devices];  ///< the last question and its answer, see below
+  static inline int clusters[cuda::max_devices];             ///< 1: it can't run in clusters of blocks, 2: it can
 };
 
 /// A block may have this much shared memory without being allowed it expressly.
@@ -160,6 +161,62 @@ int blocks_per_multiprocessor(int threads, std::size_t shared_bytes, const launc
   return blocks;
 }
 
+/// How many blocks a cluster has at most on every device that knows clusters.
+inline constexpr unsigned max_cluster = 8;
+#if CUDART_VERSION >= 11080
+inline cudaLaunchAttribute cluster_attribute(unsigned blocks) {
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeClusterDimension;
+  attribute.val.clusterDim.x = blocks;
+  attribute.val.clusterDim.y = 1;
+  attribute.val.clusterDim.z = 1;
+  return attribute;
+}
+inline cudaLaunchConfig_t cluster_configuration(dim3 grid, dim3 block, std::size_t shared_bytes,
+                                                const launch_context& context, cudaLaunchAttribute* attribute) {
+  cudaLaunchConfig_t configuration{};
+  configuration.gridDim = grid;
+  configuration.blockDim = block;
+  configuration.dynamicSmemBytes = shared_bytes;
+  configuration.stream = context.stream;
+  configuration.attrs = attribute;
+  configuration.numAttrs = 1;
+  return configuration;
+}
+/// Whether a device runs code of this kernel that was compiled for compute capability 9.0 or later, and can hold a
+/// cluster of max_cluster blocks of it. A program that was compiled for 8.0 alone runs on 9.0 too, but without them.
+template <class Architectures>
+bool has_clusters(const void* kernel, unsigned threads, const launch_context& context) {
+  const cuda::DeviceGuard guard(Cuda{context.device});
+  cudaFuncAttributes function;
+  int clusters = 0;
+  cudaLaunchAttribute attribute = cluster_attribute(max_cluster);
+  const cudaLaunchConfig_t configuration =
+      cluster_configuration(dim3(max_cluster), dim3(threads), 0, context, &attribute);
+  const bool known = cudaFuncGetAttributes(&function, kernel) == cudaSuccess && function.ptxVersion >= 90;
+  if (known && cudaOccupancyMaxActiveClusters(&clusters, kernel, &configuration) == cudaSuccess) return clusters > 0;
+  cuda::clear_own_error();
+  return false;
+}
+#else
+template <class Architectures>
+bool has_clusters(const void*, unsigned, const launch_context&) {
+  return false;
+}
+#endif
+/// Whether a kernel can run in clusters of max_cluster blocks of so many threads; the answer is kept.
+template <auto Kernel>
+bool may_use_clusters(unsigned threads, const launch_context& context) {
+  if (cuda::attributes(context.device).major < 9) return false;
+  int* const kept = &kernel_cache<Kernel>::clusters[context.device];
+  int known = __atomic_load_n(kept, __ATOMIC_RELAXED);
+  if (known == 0) {
+    known = has_clusters<compiled_architectures>(reinterpret_cast<const void*>(Kernel), threads, context) ? 2 : 1;
+    __atomic_store_n(kept, known, __ATOMIC_RELAXED);
+  }
+  return known == 2;
+}
+
 /// Blocks that fill the device once, for kernels that stride over their work: no more than the work needs, at least 1.
 template <auto Kernel>
 unsigned resident_grid(std::int64_t blocks_of_work, int threads, std::size_t shared_bytes,
@@ -171,23 +228,46 @@ unsigned resident_grid(std::int64_t blocks_of_work, int threads, std::size_t sha
   return static_cast<unsigned>(blocks > 1 ? blocks : 1);
 }
 
+/// Starts a kernel, in clusters of so many blocks along x if that is more than 1.
+template <class Architectures>
+void launch_function(const void* function, dim3 grid, dim3 block, void** arguments, std::size_t shared_bytes,
+                     [[maybe_unused]] unsigned cluster, const launch_context& context) {
+  if (grid.x == 0 || grid.y == 0 || grid.z == 0) return;
+  const cuda::DeviceGuard guard(Cuda{context.device});
+  cudaError_t status = cudaSuccess;
+#if CUDART_VERSION >= 11080
+  if (cluster > 1) {
+    cudaLaunchAttribute attribute = cluster_attribute(cluster);
+    const cudaLaunchConfig_t configuration = cluster_configuration(grid, block, shared_bytes, context, &attribute);
+    status = cudaLaunchKernelExC(&configuration, function, arguments);
+  } else
+#endif
+    status = cudaLaunchKernel(function, grid, block, arguments, shared_bytes, context.stream);
+  if (status != cudaSuccess) [[unlikely]] {
+    throw_launch_error<Architectures>(status, context, function, grid, block, shared_bytes);
+  }
+  if (cuda::sync_check()) [[unlikely]] {
+    synchronize_after(context);
+  }
+}
+
 /// Launches a kernel with at most 48 KiB of dynamic shared memory (`launch<kernel>` takes more). The arguments are
 /// converted to the kernel's parameters. A grid with an extent of 0 is no launch. Throws DeviceError with what the
 /// launch itself reports; where the program has no code for the device it says which architecture to add.
 template <class... Parameters>
 void launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, std::size_t shared_bytes,
             const launch_context& context, const std::type_identity_t<Parameters>&... arguments) {
-  if (grid.x == 0 || grid.y == 0 || grid.z == 0) return;
   void* addresses[sizeof...(Parameters) + 1] = {const_cast<void*>(static_cast<const void*>(&arguments))..., nullptr};
-  const void* const function = reinterpret_cast<const void*>(kernel);
-  const cuda::DeviceGuard guard(Cuda{context.device});
-  const cudaError_t status = cudaLaunchKernel(function, grid, block, addresses, shared_bytes, context.stream);
-  if (status != cudaSuccess) [[unlikely]] {
-    throw_launch_error<compiled_architectures>(status, context, function, grid, block, shared_bytes);
-  }
-  if (cuda::sync_check()) [[unlikely]] {
-    synchronize_after(context);
-  }
+  launch_function<compiled_architectures>(reinterpret_cast<const void*>(kernel), grid, block, addresses, shared_bytes,
+                                          1, context);
+}
+/// As above in clusters of so many blocks along x, which the grid is a multiple of.
+template <class... Parameters>
+void launch_clusters(unsigned cluster, void (*kernel)(Parameters...), dim3 grid, dim3 block, std::size_t shared_bytes,
+                     const launch_context& context, const std::type_identity_t<Parameters>&... arguments) {
+  void* addresses[sizeof...(Parameters) + 1] = {const_cast<void*>(static_cast<const void*>(&arguments))..., nullptr};
+  launch_function<compiled_architectures>(reinterpret_cast<const void*>(kernel), grid, block, addresses, shared_bytes,
+                                          cluster, context);
 }
 
 /// As above with any amount of dynamic shared memory that the device has.

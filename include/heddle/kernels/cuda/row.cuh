@@ -34,13 +34,13 @@ class held_row : public row_lanes<typename real_of<typename Source::value_type>:
   /// A row beyond the last is a copy of the last, and is not stored.
   __device__ __forceinline__ held_row(const Source& source, const row_plan& plan, row_scratch<Real>& scratch, int lane,
                                       index_t row, index_t rows, int columns, Value beyond)
-      : Base(plan.lanes, scratch, lane),
+      : Base(plan, scratch, lane),
         source_(source),
         row_(row),
         is_row_(row < rows),
         columns_(columns),
         whole_(plan.groups - 1),
-        lanes_(plan.inner_mask + 1),
+        lanes_(1 << plan.log2_lanes()),
         vectors_(plan.vectors),
         staged_(plan.staged),
         valid_(valid_in_last(plan)) {
@@ -158,7 +158,7 @@ class held_row : public row_lanes<typename real_of<typename Source::value_type>:
   __device__ __forceinline__ int valid_in_last(const row_plan& plan) const {
     const int left = columns_ - whole_ * V * lanes_;
     if (vectors_) return left - this->lane_ * V;
-    return (left - this->lane_ + plan.inner_mask) >> plan.lanes.log2_inner;
+    return (left - this->lane_ + lanes_ - 1) >> plan.log2_lanes();
   }
   template <class F>
   __device__ __forceinline__ void each_whole(F f) {
@@ -269,7 +269,7 @@ class streamed_row : public row_lanes<typename real_of<typename Source::value_ty
 
   __device__ __forceinline__ streamed_row(const Source& source, const row_plan& plan, row_scratch<Real>& scratch,
                                           int lane, index_t row, index_t rows, index_t columns)
-      : Base(plan.lanes, scratch, lane),
+      : Base(plan, scratch, lane),
         source_(source),
         row_(row < rows ? row : rows - 1),
         is_row_(row < rows),

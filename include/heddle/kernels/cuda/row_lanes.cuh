@@ -5,6 +5,7 @@
 
 #include "heddle/config.hpp"
 #include "heddle/core/shape.hpp"
+#include "heddle/kernels/cuda/cluster.cuh"
 #include "heddle/kernels/cuda/lanes.cuh"
 
 namespace heddle {
@@ -15,9 +16,13 @@ namespace on_cuda {
 struct row_plan {
   lane_layout lanes;
   int groups = 0;        ///< of V * lanes columns each, in registers; 0: the row is too long
-  int inner_mask = 0;    ///< inner lanes - 1
+  int inner_mask = 0;    ///< inner lanes of a block - 1
+  int log2_cluster = 0;  ///< blocks that share a row, as a power of 2
   bool vectors = false;  ///< a thread takes V neighbouring columns at once
   bool staged = false;   ///< what the epilogue reads for every row alike goes through shared memory
+
+  /// The threads that share a row, as a power of 2.
+  HEDDLE_HOST_DEVICE int log2_lanes() const { return lanes.log2_inner + log2_cluster; }
 };
 
 /// As CUDA's expf, to the bit.
@@ -95,20 +100,25 @@ struct row_scratch {
   static constexpr int width = 4;  ///< numbers that a value may consist of
   alignas(16) Real parts[width * 512];
   alignas(16) Real outcomes[width * 128];
+  alignas(16) Real blocks[code_has_clusters ? 2 : 1][code_has_clusters ? width * 8 : 1];  ///< the cluster's outcomes
 };
 
 /// How a thread of a row-wise kernel combines what it has with the others of its row: first within its warp ("near"),
-/// then one warp combines those outcomes for all ("far"). The order depends on the plan alone. All threads of a block
-/// must call.
+/// then one warp combines those outcomes for all ("far"), and so do the blocks of a cluster. The order depends on the
+/// plan alone. All threads of a block must call, and all blocks of a cluster equally often, once at least.
 template <class Real>
 class row_lanes {
  public:
-  __device__ __forceinline__ row_lanes(const lane_layout& lanes, row_scratch<Real>& scratch, int lane)
+  __device__ __forceinline__ row_lanes(const row_plan& plan, row_scratch<Real>& scratch, int lane)
       : lane_(lane),
-        log2_inner_(lanes.log2_inner),
-        log2_outer_(lanes.log2_outer),
-        inner_fast_(lanes.inner_fast),
-        scratch_(scratch) {}
+        log2_inner_(plan.lanes.log2_inner),
+        log2_outer_(plan.lanes.log2_outer),
+        inner_fast_(plan.lanes.inner_fast),
+        log2_cluster_(plan.log2_cluster),
+        scratch_(scratch) {
+    // Says that this block runs, so that others may write to its shared memory.
+    if (in_cluster()) cluster_arrive();
+  }
 
   template <class T, class Combine>
   __device__ __forceinline__ T combine(T value, Combine combine) const {
@@ -136,6 +146,7 @@ class row_lanes {
   template <class T, class Combine>
   __device__ __forceinline__ T far(T value, Combine combine) const {
     static_assert(sizeof(T) <= row_scratch<Real>::width * sizeof(Real));
+    if (in_cluster()) return far_in_cluster(value, combine);
     if (!has_peers()) return value;
     T* const parts = reinterpret_cast<T*>(scratch_.parts);
     T* const outcomes = reinterpret_cast<T*>(scratch_.outcomes);
@@ -171,8 +182,43 @@ class row_lanes {
   const int lane_;  ///< the thread's place along the row
 
  private:
+  __device__ __forceinline__ bool in_cluster() const { return code_has_clusters && log2_cluster_ > 0; }
+  /// For a row that has all of its blocks' threads, whole warps side by side. Each block tells its outcome to all;
+  /// there are two places for it, used by turns, so that none is written again before it was read.
+  template <class T, class Combine>
+  __device__ __forceinline__ T far_in_cluster(T value, Combine combine) const {
+    T* const parts = reinterpret_cast<T*>(scratch_.parts);
+    T* const blocks = reinterpret_cast<T*>(scratch_.blocks[code_has_clusters ? turn_ & 1 : 0]);
+    const unsigned warp = threadIdx.x / warp_size, lane = threadIdx.x % warp_size;
+    const auto over_peers = [&](unsigned peers) {
+      for (unsigned distance = peers / 2; distance > 0; distance /= 2)
+        combine(value, shuffle_xor(value, static_cast<int>(distance)));
+    };
+    if (lane == 0) parts[warp] = value;
+    __syncthreads();
+    if (turn_ == 0) cluster_wait();
+    if (warp == 0) {
+      const unsigned peers = 1U << (log2_inner_ - 5);
+      value = parts[lane & (peers - 1)];
+      over_peers(peers);
+      if (lane == 0) {
+        T* const place = blocks + (static_cast<unsigned>(lane_) >> log2_inner_);
+        for (unsigned block = 0; block < 1U << log2_cluster_; ++block) cluster_store(place, block, value);
+      }
+      __syncwarp();
+    }
+    cluster_arrive();
+    cluster_wait();
+    ++turn_;
+    value = blocks[lane & ((1U << log2_cluster_) - 1)];
+    over_peers(1U << log2_cluster_);
+    return value;
+  }
+
   const int log2_inner_, log2_outer_;
   const bool inner_fast_;
+  const int log2_cluster_;
+  mutable int turn_ = 0;
   row_scratch<Real>& scratch_;
 };
 

@@ -31,7 +31,8 @@ inline constexpr int row_threads = Op::light&& row_leaves<Source> <= 1 && row_le
 /// What the epilogue reads for every row alike, where a block has several rows.
 extern __shared__ uint4 row_staged[];
 
-/// A block takes outer_lanes rows. Op says by its member `beyond` what follows the end of a held row.
+/// A block takes outer_lanes rows, or a cluster of blocks one. Op says by its member `beyond` what follows the end of a
+/// held row.
 template <class Op, class Source, class Sink>
 __global__ void __launch_bounds__(row_threads<Op, Source, Sink>, 1)
     row_kernel(const __grid_constant__ Source source, const __grid_constant__ Sink sink,
@@ -50,7 +51,12 @@ __global__ void __launch_bounds__(row_threads<Op, Source, Sink>, 1)
     lane = thread >> plan.lanes.log2_outer;
     slot = thread - (lane << plan.lanes.log2_outer);
   }
-  const index_t row = (static_cast<index_t>(blockIdx.x) << plan.lanes.log2_outer) + slot;
+  unsigned block = blockIdx.x;
+  if (code_has_clusters && plan.log2_cluster > 0) {
+    lane += static_cast<int>(block & ((1U << plan.log2_cluster) - 1)) << plan.lanes.log2_inner;
+    block >>= plan.log2_cluster;
+  }
+  const index_t row = (static_cast<index_t>(block) << plan.lanes.log2_outer) + slot;
   if (plan.groups > 0) {
     if constexpr (row_leaves < Sink >> 0) {
       if (plan.staged) sink.stage(row_staged);
@@ -96,12 +102,33 @@ inline row_plan plan_rows(index_t rows, index_t columns, int held, int width, in
   return plan;
 }
 
+/// Lets clusters of blocks take a row each, if so they hold it: rows that are too long for a block, and long ones that
+/// are too few for the device. Whether that is a gain.
+inline bool share_rows(row_plan& plan, index_t rows, index_t columns, int held, int width, int max_threads) {
+  constexpr index_t enough_blocks = 128, worthwhile = 16384;  // of columns
+  if (!plan.lanes.inner_fast || rows > max_grid_x / max_cluster) return false;
+  if (plan.groups > 0 && (columns < worthwhile || rows >= enough_blocks / 2)) return false;
+  int inner = log2_ceil(max_threads, 10), cluster = 1;
+  const auto fits = [&] { return columns <= static_cast<index_t>(held) << (inner + cluster); };
+  const auto fits_half = [&] { return columns <= static_cast<index_t>(held) << (inner - 1 + cluster); };
+  while (1U << cluster < max_cluster && (!fits() || rows << cluster < enough_blocks)) ++cluster;
+  if (!fits()) return false;
+  while (inner > 8 && fits_half() && columns >> (inner + cluster) < 8 * width) --inner;
+  plan.lanes = {inner, 0, true};
+  plan.inner_mask = (1 << inner) - 1;
+  plan.log2_cluster = cluster;
+  plan.groups = static_cast<int>(ceil_div(columns, static_cast<index_t>(width) << (inner + cluster)));
+  return true;
+}
+
 /// Runs an operation on every row. Sources and sinks without cursors are read and written element by element.
 template <class Op, class Source, class Sink>
 inline void row_wise(const Op& operation, const Source& source, Sink sink, index_t rows, index_t columns,
                      const launch_context& context) {
   if (rows <= 0 || columns <= 0) return;
   constexpr int V = row_vector<Source>;
+  constexpr auto kernel = row_kernel<Op, Source, Sink>;
+  constexpr int threads = row_threads<Op, Source, Sink>;
   bool inner_fast = true, vectors = false, has_cursor = true;
   if constexpr (requires { source.inner_is_contiguous(); }) inner_fast = source.inner_is_contiguous();
   if constexpr (HasCursor<Source> && HasCursor<Sink>) {
@@ -110,17 +137,21 @@ inline void row_wise(const Op& operation, const Source& source, Sink sink, index
   }
   // A light operation gains by more threads a row when there are few rows; others only when there are very few.
   const int least = Op::light || rows < 32 ? V : V * row_groups<Source, V>;
-  row_plan plan =
-      plan_rows(rows, columns, V * row_groups<Source, V>, V, least, row_threads<Op, Source, Sink>, inner_fast, vectors);
+  row_plan plan = plan_rows(rows, columns, V * row_groups<Source, V>, V, least, threads, inner_fast, vectors);
   if (!has_cursor) plan.groups = 0;
+  row_plan shared = plan;
+  if (has_cursor && share_rows(shared, rows, columns, V * row_groups<Source, V>, V, threads) &&
+      may_use_clusters<kernel>(threads, context))
+    plan = shared;
   std::size_t staged_bytes = 0;
   if constexpr (row_leaves < Sink >> 0) {
     if (plan.groups > 0 && vectors && plan.lanes.log2_outer > 0) staged_bytes = sink.plan_staging(columns);
     plan.staged = staged_bytes > 0;
   }
-  launch(row_kernel<Op, Source, Sink>, dim3(blocks_for(rows, plan.lanes.outer_lanes())),
-         dim3(static_cast<unsigned>(plan.lanes.threads())), staged_bytes, context, source, sink, operation, rows,
-         columns, plan);
+  const unsigned cluster = 1U << plan.log2_cluster;
+  launch_clusters(cluster, kernel, dim3(blocks_for(rows, plan.lanes.outer_lanes()) * cluster),
+                  dim3(static_cast<unsigned>(plan.lanes.threads())), staged_bytes, context, source, sink, operation,
+                  rows, columns, plan);
 }
 
 }  // namespace on_cuda

@@ -109,13 +109,28 @@ const counted operations[] = {
      }},
     {"sum_rows",
      [] {
-       const auto a = input<float>({1024, 1000});
+       const auto a = input<float>({4096, 1000});
        hd::Tensor y = hd::sum(a, hd::axis<1>);
      }},
     {"sum_columns",
      [] {
-       const auto a = input<float>({1000, 1024});
+       const auto a = input<float>({1000, 4096});
        hd::Tensor y = hd::sum(a, hd::axis<0>);
+     }},
+    {"sum_columns_odd",
+     [] {
+       const auto a = input<float>({1000, 4095});
+       hd::Tensor y = hd::sum(a, hd::axis<0>);
+     }},
+    {"sum_middle",
+     [] {
+       const auto a = input<float>({64, 256, 64});
+       hd::Tensor y = hd::sum(a, hd::axis<1>);
+     }},
+    {"argmax_columns",
+     [] {
+       const auto a = input<float>({1000, 4096});
+       hd::Tensor y = hd::argmax(a, hd::axis<0>);
      }},
     {"softmax_1000",
      [] {

@@ -286,6 +286,22 @@ TEST(CudaReducePlan, CoversEveryElementWithinTheLimits) {
         EXPECT_LE(plan.splits, 65535);
         if (inner <= on_cuda::reduce_one_launch / outer) EXPECT_EQ(plan.splits, 1);
       }
+      for (const int width : {2, 4, 8}) {
+        if (outer % width != 0) continue;
+        const on_cuda::reduce_plan plan = on_cuda::plan_columns(outer, inner, width);
+        const int threads = plan.lanes.threads();
+        SCOPED_TRACE(testing::Message() << outer << " x " << inner << " by " << width);
+        EXPECT_GE(threads, 32);
+        EXPECT_LE(threads, on_cuda::reduce_max_threads);
+        // What a block's warps keep in shared memory.
+        const int states = plan.lanes.outer_lanes() < 32 ? threads / 32 * plan.lanes.outer_lanes() : threads;
+        EXPECT_LE(states * width, (on_cuda::reduce_scratch<float, 8>::count) / 8 * width);
+        EXPECT_GE(plan.splits * plan.segment, inner);
+        EXPECT_LT((plan.splits - 1) * plan.segment, inner);
+        EXPECT_LE(plan.segment, index_t{1} << 30);
+        EXPECT_LE(plan.splits, 65535);
+        if (inner <= on_cuda::reduce_one_launch / outer) EXPECT_EQ(plan.splits, 1);
+      }
     }
   }
 }

@@ -40,7 +40,7 @@ void check_sum(const Extents& shape, const reference::Axes& over, bool keep, Ove
 
 TEST(ReduceAxes, every_set_of_axes) {
   for (const Extents& shape : {Extents{17, 31, 13}, Extents{5, 3, 65}, Extents{1, 129, 1}, Extents{2, 0, 3},
-                               Extents{300, 2, 4}, Extents{6, 5, 72}}) {
+                               Extents{300, 2, 4}, Extents{6, 5, 72}, Extents{1, 9001, 8}, Extents{3, 35, 64}}) {
     check_sum<0>(shape, {}, false);
     check_sum<2>(shape, {0}, false, axis<0>);
     check_sum<2>(shape, {1}, false, axis<1>);
@@ -87,11 +87,12 @@ struct Reduce : testing::Test {
   const Operand<T, 2> x = exact_operand<T, 2>({33, 17}, Layout::transposed, 4);
   const Operand<T, 2> lines = exact_operand<T, 2>({5, 1032}, Layout::contiguous, 5);
   const Operand<T, 2> line = exact_operand<T, 2>({1, 2051}, Layout::contiguous, 6);
+  const Operand<T, 2> columns = exact_operand<T, 2>({1001, 24}, Layout::contiguous, 7);
 
   template <class Result, class Make>
   void check(Make make, double (*f)(const List&)) {
     static_assert(std::is_same_v<typename decltype(make(x.tensor, axis<0>))::value_type, Result>);
-    for (const Operand<T, 2>* one : {&x, &lines, &line}) {
+    for (const Operand<T, 2>* one : {&x, &lines, &line, &columns}) {
       EXPECT_TRUE(equal(value_of(make(one->tensor, axis<0>)), reduce(f, one->values, {0})));
       EXPECT_TRUE(equal(value_of(make(one->tensor, axis<1>)), reduce(f, one->values, {1})));
     }

@@ -169,6 +169,17 @@ TEST(ReduceNaN, R035_argmax_finds_the_first) {
     EXPECT_EQ(hd::argmax(to_tensor<float, 1>(values)).item(), length / 2);
     EXPECT_EQ(hd::argmin(to_tensor<hd::half, 1>(values)).item(), length / 2);
   }
+  // Down columns: the first of equals, of signed zeros too, where all are the least; the first NaN of several.
+  Array columns({500, 8}, -INFINITY);
+  const auto at = [&](std::int64_t row, std::int64_t column) -> double& { return columns[row * 8 + column]; };
+  at(499, 1) = at(321, 1) = -1;
+  at(3, 2) = at(77, 2) = NAN;
+  at(78, 2) = INFINITY;
+  for (std::int64_t row = 0; row < 500; ++row) at(row, 3) = row % 2 == 0 ? -0.0 : 0.0;
+  at(0, 4) = at(1, 4) = 5;
+  const Array want = list({0, 321, 3, 0, 0, 0, 0, 0});
+  EXPECT_TRUE(equal(value_of(hd::argmax(to_tensor<float, 2>(columns), axis<0>)), want));
+  EXPECT_TRUE(equal(value_of(hd::argmin(-to_tensor<hd::half, 2>(columns), axis<0>)), want));
 }
 
 TEST(ReduceNaN, R039_max_min_sum_and_mean_propagate) {

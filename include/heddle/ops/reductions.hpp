@@ -92,6 +92,25 @@ struct prod_reduction {
 template <class T>
 using wide_byte = std::conditional_t<sizeof(T) == 1 && !std::is_same_v<T, bool>, int, T>;
 
+/// The greater (Sign 1) or smaller (Sign -1) of two numbers; NaN if one is.
+template <int Sign, class T>
+HEDDLE_HOST_DEVICE T extreme(T left, T right) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  if constexpr (std::is_same_v<T, float>) {
+    float result;
+    if constexpr (Sign > 0)
+      asm("max.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(left), "f"(right));
+    else
+      asm("min.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(left), "f"(right));
+    return result;
+  }
+#endif
+  if constexpr (std::is_integral_v<T>)
+    return (Sign > 0 ? left < right : right < left) ? right : left;
+  else
+    return (Sign > 0 ? left > right : left < right) || left != left ? left : right;
+}
+
 /// The greatest element; NaN if there is one.
 template <class T>
 struct max_reduction {
@@ -103,12 +122,7 @@ struct max_reduction {
   static constexpr bool has_identity = false;
   static HEDDLE_HOST_DEVICE state identity() { return lowest_value<input>; }
   static HEDDLE_HOST_DEVICE void accumulate(state& greatest, input value, index_t) { combine(greatest, state{value}); }
-  static HEDDLE_HOST_DEVICE void combine(state& left, const state& right) {
-    if constexpr (std::is_integral_v<state>)
-      left = left < right ? right : left;
-    else
-      left = left > right || left != left ? left : right;
-  }
+  static HEDDLE_HOST_DEVICE void combine(state& left, const state& right) { left = extreme<1>(left, right); }
   static HEDDLE_HOST_DEVICE result finish(const state& greatest, index_t) { return static_cast<result>(greatest); }
 };
 
@@ -123,12 +137,7 @@ struct min_reduction {
   static constexpr bool has_identity = false;
   static HEDDLE_HOST_DEVICE state identity() { return greatest_value<input>; }
   static HEDDLE_HOST_DEVICE void accumulate(state& least, input value, index_t) { combine(least, state{value}); }
-  static HEDDLE_HOST_DEVICE void combine(state& left, const state& right) {
-    if constexpr (std::is_integral_v<state>)
-      left = right < left ? right : left;
-    else
-      left = left < right || left != left ? left : right;
-  }
+  static HEDDLE_HOST_DEVICE void combine(state& left, const state& right) { left = extreme<-1>(left, right); }
   static HEDDLE_HOST_DEVICE result finish(const state& least, index_t) { return static_cast<result>(least); }
 };
 
@@ -159,7 +168,38 @@ struct position_reduction {
     left.value = better ? right.value : left.value;
     left.position = better ? right.position : left.position;
   }
-  static HEDDLE_HOST_DEVICE result finish(const state& best, index_t) { return best.position; }
+  /// Of no position (see run_state) only where all elements are equal.
+  static HEDDLE_HOST_DEVICE result finish(const state& best, index_t) {
+    return best.position == INT64_MAX ? 0 : best.position;
+  }
+
+  /// What a run of elements in the order of their places gives, which takes fewer instructions an element. An element
+  /// that is no better than identity()'s value is not noticed.
+  struct run_state {
+    input value;
+    std::uint32_t place;
+  };
+  static constexpr std::uint32_t nowhere = 0xffffffff;
+  static HEDDLE_HOST_DEVICE run_state begin_run() { return {identity().value, nowhere}; }
+  static HEDDLE_HOST_DEVICE void accumulate_run(run_state& best, input value, std::uint32_t place) {
+#if defined(__CUDA_ARCH__)
+    if constexpr (std::is_same_v<input, float>) {
+      // Equal bits are equal numbers once -0 is 0, and after the first NaN all are that NaN.
+      const float next = extreme<Sign>(best.value, value + 0.0F);
+      best.place = __float_as_uint(next) != __float_as_uint(best.value) ? place : best.place;
+      best.value = next;
+      return;
+    }
+#endif
+    const bool as_good = Sign > 0 ? value <= best.value : value >= best.value;
+    const bool better = !as_good && best.value == best.value;
+    best.value = better ? value : best.value;
+    best.place = better ? place : best.place;
+  }
+  /// `first`: the position of place 0.
+  static HEDDLE_HOST_DEVICE state end_run(const run_state& best, index_t first) {
+    return {best.value, best.place == nowhere ? INT64_MAX : first + static_cast<index_t>(best.place)};
+  }
 };
 template <class T>
 using argmax_reduction = position_reduction<T, 1>;

@@ -117,7 +117,8 @@ struct axis_group {
   fast_divisor divisor[static_cast<std::size_t>(capacity)];
   index_t stride[static_cast<std::size_t>(capacity)][static_cast<std::size_t>(Rows > 0 ? Rows : 1)] = {};
 
-  /// Adds the offsets of a linear index to each row's.
+  /// Adds the offsets of a linear index to each row's. Small: the group is known to be so.
+  template <bool Small = false>
   __device__ __forceinline__ void advance(index_t linear, index_t* offset) const {
     if (rank == 0) return;
     if (rank == 1) {
@@ -130,7 +131,7 @@ struct axis_group {
       if (a >= rank) continue;
       index_t coordinate = linear;
       if (a > 0) {
-        if (small) {
+        if (Small || small) {
           const std::uint32_t n = static_cast<std::uint32_t>(linear);
           const std::uint32_t quotient = divisor[a].divide(n);
           coordinate = n - quotient * divisor[a].divisor;

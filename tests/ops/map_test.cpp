@@ -1,5 +1,6 @@
 // What every map goes through, tested by the simplest of them: layouts, sizes, alignments, types.
 #include <heddle/ops/arithmetic.hpp>
+#include <heddle/ops/create.hpp>
 #include <heddle/ops/map.hpp>
 
 #include "harness/expect.hpp"
@@ -49,6 +50,19 @@ TYPED_TEST(Map, R164_every_offset_and_length) {
       }
     }
   }
+}
+
+// The CPU writes large outputs around its caches, whole cache lines at a time.
+TEST(MapShapes, of_many_elements) {
+  if (on_cuda) GTEST_SKIP() << "a rule of the CPU's";
+  constexpr std::int64_t count = (1 << 23) + 21;
+  const hd::Tensor<float, 1> x = hd::cast<float>(hd::arange<std::int32_t>(count, hd::cpu));
+  auto y = hd::zeros<float>({count + 1}, hd::cpu);
+  for (const std::int64_t from : {0, 1}) {  // aligned and not
+    y(range(from, from + count)).assign(x + 1.0f);
+    for (std::int64_t i = 0; i < count; ++i) ASSERT_EQ(y.data()[from + i], static_cast<float>(i + 1)) << i;
+  }
+  EXPECT_EQ(y.data()[0], 1);  // what stood before the second
 }
 
 TEST(MapShapes, of_every_rank) {

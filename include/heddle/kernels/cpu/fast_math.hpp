@@ -43,23 +43,37 @@ HEDDLE_ALWAYS_INLINE float nan_or_zero(float x) {
   return __builtin_bit_cast(float, ~mask_below(magnitude_bits(x), 0x7f800001U) & 0x7fc00000U);
 }
 
+/// x bounded below by a negative number, of which `bound` is the bits; NaN stays NaN.
+HEDDLE_ALWAYS_INLINE float at_least_negative(float x, std::uint32_t bound) {
+  // As unsigned integers negative numbers grow with their magnitude. NaN of that sign, the greatest, goes round to 0.
+  constexpr std::uint32_t round = 0x007fffffU;
+  const std::uint32_t bits = __builtin_bit_cast(std::uint32_t, x) + round;
+  const std::uint32_t within = bits < bound + round ? bits : bound + round;
+  return __builtin_bit_cast(float, within - round);
+}
+/// |x| bounded above by a positive number, of which `bound` is the bits; NaN stays NaN.
+HEDDLE_ALWAYS_INLINE float magnitude_at_most(float x, std::int32_t bound) {
+  // NaN, the greatest, becomes negative.
+  constexpr std::uint32_t round = 0x007fffffU;
+  const std::int32_t bits = static_cast<std::int32_t>(magnitude_bits(x) + round);
+  const std::int32_t most = bound + static_cast<std::int32_t>(round);
+  const std::int32_t within = bits < most ? bits : most;
+  return __builtin_bit_cast(float, static_cast<std::uint32_t>(within) - round);
+}
+
 /// e^x. Overflows to infinity above 88.72, underflows through the subnormals to 0 below -103.97; NaN stays NaN.
 HEDDLE_ALWAYS_INLINE float exp_f32(float x) {
   constexpr float log2_e = 0x1.715476p+0F;
   constexpr float ln2_high = 0x1.62e400p-1F;  // 15 bits: times n it is exact
   constexpr float ln2_low = 0x1.7f7d1cp-20F;
-  constexpr float round_to_integer = 0x1.8p+23F;
-  // Bounded as integers, whose order is that of floats of one sign.
-  constexpr std::uint32_t lowest = 0xc2d00000U;  // -104
-  constexpr std::int32_t greatest = 0x42b20000;  // 89
-  const std::uint32_t bits = __builtin_bit_cast(std::uint32_t, x);
-  const std::uint32_t from_lowest = bits < lowest ? bits : lowest;
-  const std::int32_t from_below = static_cast<std::int32_t>(from_lowest);
-  const std::int32_t within = from_below < greatest ? from_below : greatest;
-  const float bounded = __builtin_bit_cast(float, within);
-  const float shifted = bounded * log2_e + round_to_integer;
-  const float n = shifted - round_to_integer;
-  const float r = (bounded - n * ln2_high) - n * ln2_low;  // |r| <= ln(2) / 2
+  // Added, it leaves n + 254 in the low bits, twice the exponent's bias.
+  constexpr float round_to_integer = 0x1.8p+23F + 254.0F;
+  constexpr std::int32_t greatest = 0x4b400000 + 254 + 129;  // n = 129: infinity
+  const float bounded = at_least_negative(x, 0xc2d00000U);   // -104
+  const std::int32_t sum_bits = __builtin_bit_cast(std::int32_t, bounded * log2_e + round_to_integer);
+  const std::int32_t shifted = sum_bits < greatest ? sum_bits : greatest;
+  const float n = __builtin_bit_cast(float, shifted) - round_to_integer;
+  const float r = (bounded - n * ln2_high) - n * ln2_low;  // |r| <= ln(2) / 2, or large, where x is
   float p = 0x1.6a234ap-10F;
   p = p * r + 0x1.123a6cp-7F;
   p = p * r + 0x1.5558f4p-5F;
@@ -67,10 +81,11 @@ HEDDLE_ALWAYS_INLINE float exp_f32(float x) {
   p = p * r + 0x1.fffffcp-2F;
   p = (p * r) * r + r;
   // In two steps, because 2^n alone may be subnormal or too large.
-  const std::int32_t exponent =
-      __builtin_bit_cast(std::int32_t, shifted) - __builtin_bit_cast(std::int32_t, 0x1.8p+23F);
-  const std::int32_t half = exponent >> 1;
-  return (p + 1.0F) * power_of_two(half) * power_of_two(exponent - half) + nan_or_zero(x);
+  const std::uint32_t twice = static_cast<std::uint32_t>(shifted);
+  const std::uint32_t half = twice >> 1;
+  const float first = __builtin_bit_cast(float, half << 23);
+  const float second = __builtin_bit_cast(float, (twice - half) << 23);
+  return (p * first + first) * second;
 }
 
 /// The natural logarithm: -infinity of 0, NaN of negative numbers.
@@ -106,22 +121,30 @@ HEDDLE_ALWAYS_INLINE float log_f32(float x) {
   return ((f + p) + n * 0.693359375F) + special;
 }
 
-/// The hyperbolic tangent.
+/// The hyperbolic tangent: e / (e + 1) of e = (e^2|x| - 1) / 2, with the sign of x.
 HEDDLE_ALWAYS_INLINE float tanh_f32(float x) {
-  const float magnitude = __builtin_bit_cast(float, magnitude_bits(x));
+  constexpr float twice_log2_e = 0x1.715476p+1F;
+  constexpr float half_ln2_high = 0x1.62e400p-2F;
+  constexpr float half_ln2_low = 0x1.7f7d1cp-21F;
+  constexpr float round_to_integer = 0x1.8p+23F + 127.0F;
+  const float magnitude = magnitude_at_most(x, 0x41110000);  // 9.0625: there it is 1
+  // Rounded down (0 to 0): e is a sum of positive terms then, and loses nothing.
+  const float shifted = (magnitude * twice_log2_e - 0x1.ffffp-2F) + round_to_integer;
+  const float n = shifted - round_to_integer;
+  const float r = (magnitude - n * half_ln2_high) - n * half_ln2_low;  // 0 to ln(2) / 2
+  const float power = __builtin_bit_cast(float, __builtin_bit_cast(std::uint32_t, shifted) << 23);
+  float p = 0x1.e8f2bap-5F;  // (e^2r - 1) / 2
+  p = p * r + 0x1.04ac2ap-3F;
+  p = p * r + 0x1.566a9ep-2F;
+  p = p * r + 0x1.554aeep-1F;
+  p = p * r + 0x1.000020p+0F;
+  p = (p * r) * r + r;
+  const float e = p * power + (0.5F * power - 0.5F);
+  // For small e, where the denominator's rounding counts, e (1 - e / (e + 1)).
+  const float ratio = e / (e + 1.0F);
+  const float result = choose(mask_below(__builtin_bit_cast(std::uint32_t, e), 0x3f000000U), e - e * ratio, ratio);
   const std::uint32_t sign = __builtin_bit_cast(std::uint32_t, x) & 0x80000000U;
-  // Near 0 a polynomial: 1 - 2 / (e^2x + 1) would cancel there.
-  const float square = x * x;
-  float p = 0x1.18e1acp-9F;
-  p = p * square - 0x1.0bf4eep-7F;
-  p = p * square + 0x1.638b56p-6F;
-  p = p * square - 0x1.b9ee90p-5F;
-  p = p * square + 0x1.111066p-3F;
-  p = p * square - 0x1.555554p-2F;
-  const float near_zero = p * square * magnitude + magnitude;
-  const float far = 1.0F - 2.0F / (exp_f32(2.0F * magnitude) + 1.0F);
-  const float result = choose(mask_below(magnitude_bits(x), 0x3f200000U), near_zero, far);  // below 0.625
-  return __builtin_bit_cast(float, __builtin_bit_cast(std::uint32_t, result) | sign);       // tanh(-0) is -0
+  return __builtin_bit_cast(float, __builtin_bit_cast(std::uint32_t, result) | sign);  // tanh(-0) is -0
 }
 
 /// The complementary error function of x >= 0: t e^(p - x²) with t = 1 / (1 + x / 2) and p a polynomial of 1 - t. Its

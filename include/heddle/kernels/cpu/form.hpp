@@ -9,6 +9,7 @@
 #include "heddle/expr/numbers.hpp"
 #include "heddle/expr/space.hpp"
 #include "heddle/kernels/cpu/isa.hpp"
+#include "heddle/kernels/cpu/stream.hpp"
 
 namespace heddle {
 inline namespace HEDDLE_BUILD {
@@ -21,6 +22,8 @@ namespace on_cpu {
 /// Lanes that the inner loop computes at once: a constant trip count, which vectorises at -O2.
 inline constexpr int lane_block = 16;
 static_assert(chunk % lane_block == 0);
+/// Results that are computed before they are written around the caches.
+inline constexpr int stream_chunk = 4 * chunk;
 
 /// One leaf's elements of a chunk, in the type that formulas compute in.
 template <class T>
@@ -72,21 +75,22 @@ struct lane_value;
 template <class T, int Slot>
 struct lane_value<leaf_form<T, Slot>> {
   template <class Lanes, class Hole>
-  static HEDDLE_ALWAYS_INLINE compute_type<T> at(const leaf_form<T, Slot>&, const Lanes& lanes, const Hole&, int j) {
+  static HEDDLE_ALWAYS_INLINE compute_type<T> at(const leaf_form<T, Slot>&, const Lanes& lanes, const Hole&,
+                                                 index_t j) {
     return slot<Slot>(lanes).lane[j];
   }
 };
 template <class T>
 struct lane_value<constant_form<T>> {
   template <class Lanes, class Hole>
-  static HEDDLE_ALWAYS_INLINE T at(const constant_form<T>& form, const Lanes&, const Hole&, int) {
+  static HEDDLE_ALWAYS_INLINE T at(const constant_form<T>& form, const Lanes&, const Hole&, index_t) {
     return form.value;
   }
 };
 template <>
 struct lane_value<hole_form> {
   template <class Lanes, class Hole>
-  static HEDDLE_ALWAYS_INLINE auto at(const hole_form&, const Lanes&, const Hole& hole, int j) {
+  static HEDDLE_ALWAYS_INLINE auto at(const hole_form&, const Lanes&, const Hole& hole, index_t j) {
     return hole.lane[j];
   }
 };
@@ -94,14 +98,14 @@ template <class F, class Argument, class Result, class... Children>
 struct lane_value<map_form<F, Argument, Result, Children...>> {
   template <class Lanes, class Hole>
   static HEDDLE_ALWAYS_INLINE compute_type<Result> at(const map_form<F, Argument, Result, Children...>& form,
-                                                      const Lanes& lanes, const Hole& hole, int j) {
+                                                      const Lanes& lanes, const Hole& hole, index_t j) {
     return at(form, lanes, hole, j, std::make_integer_sequence<int, static_cast<int>(sizeof...(Children))>{});
   }
 
  private:
   template <class Lanes, class Hole, int... I>
   static HEDDLE_ALWAYS_INLINE compute_type<Result> at(const map_form<F, Argument, Result, Children...>& form,
-                                                      const Lanes& lanes, const Hole& hole, int j,
+                                                      const Lanes& lanes, const Hole& hole, index_t j,
                                                       std::integer_sequence<int, I...>) {
     return cast_element<compute_type<Result>>(
         call(form.functor, as_argument<Argument>(lane_value<Children>::at(slot<I>(form.children), lanes, hole, j))...));
@@ -137,19 +141,25 @@ template <class T>
   for (int j = count; j % lane_block != 0; ++j) lanes[j] = compute_type<T>{};
 }
 
-/// The lanes of one leaf: a full chunk of neighbours where it is, anything else gathered in `held`.
+/// Whether elements lie in memory as formulas compute with them.
+template <class T>
+inline constexpr bool is_direct = std::is_same_v<T, compute_type<T>> && !std::is_same_v<T, element_number>;
+
+/// The lanes of one leaf from `done` on: whole blocks of neighbours where they are, anything else gathered in `held`,
+/// at most a chunk.
 template <class T>
 HEDDLE_ALWAYS_INLINE const compute_type<T>* lanes_of_leaf(compute_type<T>* held, const void* data, index_t offset,
-                                                          index_t stride, int count) {
+                                                          index_t stride, index_t done, index_t count) {
   if constexpr (std::is_same_v<T, element_number>) {
-    const index_t first = number_at(data, offset);
+    const index_t first = number_at(data, offset + done * stride);
     for (int j = 0; j < chunk; ++j) held[j].value = first + j * stride;
   } else {
-    const T* const from = static_cast<const T*>(data) + offset;
-    if constexpr (std::is_same_v<T, compute_type<T>>) {
-      if (stride == 1 && count == chunk) return from;
+    const T* const from = static_cast<const T*>(data) + offset + done * stride;
+    if constexpr (is_direct<T>) {
+      if (stride == 1 && count % lane_block == 0) return from;
     }
-    load_lanes<T>(held, from, stride, count);
+    // One element for all lanes is there since the first chunk.
+    if (stride != 0 || done == 0) load_lanes<T>(held, from, stride, static_cast<int>(count));
   }
   return held;
 }
@@ -178,33 +188,48 @@ struct form_run {
   const index_t* stride;
   index_t count;
   const V* hole;
+  bool streams = false;  ///< writes around the caches: `out` is aligned for stream_lines and nobody reads it soon
 
   HEDDLE_ALWAYS_INLINE void operator()() const { run(std::make_integer_sequence<int, Leaves>{}); }
 
  private:
+  /// Whether all elements lie side by side as they are computed: then they need no array in between.
   template <int... S>
-  HEDDLE_ALWAYS_INLINE void run(std::integer_sequence<int, S...>) const {
+  HEDDLE_ALWAYS_INLINE bool all_direct(std::integer_sequence<int, S...>) const {
+    return out_stride == 1 && ((is_direct<typename leaf_type<S, Form>::type> && stride[S] == 1) && ...);
+  }
+  template <int... S>
+  HEDDLE_ALWAYS_INLINE void run(std::integer_sequence<int, S...> leaves) const {
     // A copy of its own: what others may see could change by writing the results, and the loop would not vectorise.
     const Form own = form;
-    for (index_t done = 0; done < count; done += chunk) {
-      const int now = count - done < chunk ? static_cast<int>(count - done) : chunk;
-      [[maybe_unused]] lane_arrays_t<Form, Leaves> held;
+    // What the loop needs in registers is loaded once a step: long ones, where nothing is gathered.
+    index_t step = chunk;
+    if (all_direct(leaves)) step = streams ? stream_chunk : count - count % lane_block;
+    if (step == 0) step = chunk;
+    Out apart[stream_chunk];
+    [[maybe_unused]] lane_arrays_t<Form, Leaves> held;
+    [[maybe_unused]] std::conditional_t<std::is_void_v<V>, no_hole, lane_array<V>> held_hole;
+    for (index_t done = 0; done < count; done += step) {
+      const index_t now = count - done < step ? count - done : step;
       const lane_pointers_t<Form, Leaves> lanes{{lanes_of_leaf<typename leaf_type<S, Form>::type>(
-          slot<S>(held).lane, data[S], offset[S] + done * stride[S], stride[S], now)}...};
-      [[maybe_unused]] std::conditional_t<std::is_void_v<V>, no_hole, lane_array<V>> held_hole;
+          slot<S>(held).lane, data[S], offset[S], stride[S], done, now)}...};
       std::conditional_t<std::is_void_v<V>, no_hole, lane_pointer<V>> values;
-      if constexpr (!std::is_void_v<V>) values.lane = lanes_of_leaf<V>(held_hole.lane, hole, done, 1, now);
-      Out apart[chunk];
-      const bool in_place = out_stride == 1 && now == chunk;
+      if constexpr (!std::is_void_v<V>) values.lane = lanes_of_leaf<V>(held_hole.lane, hole, 0, 1, done, now);
+      const bool in_place = out_stride == 1 && now % lane_block == 0 && !streams;
       Out* const to = in_place ? out + done : apart;
-      for (int first = 0; first < now; first += lane_block) {
+      for (index_t first = 0; first < now; first += lane_block) {
+        if (streams) (prefetch_ahead<lane_block>(slot<S>(lanes).lane + first), ...);
         // An array that nothing else can point to: what is read can't change by writing it, and the loop vectorises.
         Out result[lane_block];
         for (int j = 0; j < lane_block; ++j)
           result[j] = cast_element<Out>(lane_value<Form>::at(own, lanes, values, first + j));
         std::memcpy(to + first, result, sizeof(result));
       }
-      if (!in_place) store_lanes(out + done * out_stride, out_stride, apart, now);
+      if (in_place) continue;
+      if (streams)
+        stream_bytes(out + done, apart, sizeof(Out) * static_cast<std::size_t>(now));
+      else
+        store_lanes(out + done * out_stride, out_stride, apart, static_cast<int>(now));
     }
   }
 };

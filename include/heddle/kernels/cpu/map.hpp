@@ -1,6 +1,8 @@
 // Elementwise on the CPU: one pass over memory, whatever the formula. The innermost axis goes through chunks of lanes.
 #pragma once
 
+#include <cstdint>
+
 #include "heddle/kernels/cpu/form.hpp"
 #include "heddle/kernels/cpu/pool.hpp"
 
@@ -33,6 +35,11 @@ void map(const bound_formula<Form, Out, Leaves, Rank>& bound) {
   index_t inner_stride[static_cast<std::size_t>(rows)] = {};
   for (int r = 0; r < rows; ++r) inner_stride[r] = rank > 0 ? stride[r][rank - 1] : 0;
 
+  // An operand in the output's place has its lines in the caches already.
+  bool streams = rank == 1 && inner_stride[0] == 1 && size * static_cast<index_t>(sizeof(Out)) >= stream_least_bytes &&
+                 reinterpret_cast<std::uintptr_t>(bound.out) % stream_alignment == 0;
+  for (int r = 0; r < Leaves; ++r) streams = streams && bound.table.data[r] != static_cast<const void*>(bound.out);
+
   parallel_for(size, map_grain, [&](index_t begin, index_t end) {
     while (begin < end) {
       // Offsets of `begin`, then a run to the end of its innermost axis.
@@ -47,9 +54,10 @@ void map(const bound_formula<Form, Out, Leaves, Rank>& bound) {
       const index_t left = rank > 1 ? inner - begin % inner : inner - begin;
       const index_t count = left < end - begin ? left : end - begin;
       vectorised(form_run<Form, Out, Leaves, void>{bound.form, bound.out + offset[0], inner_stride[0], bound.table.data,
-                                                   offset + 1, inner_stride + 1, count, nullptr});
+                                                   offset + 1, inner_stride + 1, count, nullptr, streams});
       begin += count;
     }
+    if (streams) stream_end();
   });
 }
 

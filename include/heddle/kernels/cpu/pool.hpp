@@ -37,7 +37,7 @@ class ThreadPool {
     void (*run)(void* context, index_t begin, index_t end) = nullptr;
     void* context = nullptr;
     index_t count = 0;
-    index_t step = 1;  ///< length of a range; the last may be shorter
+    index_t step = 1;  ///< ranges are multiples of it, save the last
   };
 
   /// Runs the job on all threads and returns when it is finished. Throws what a range threw first; ranges that had not
@@ -185,9 +185,15 @@ class ThreadPool {
   void work() noexcept {
     const Job job = job_;
     for (;;) {
-      const index_t begin = __atomic_fetch_add(&next_, job.step, __ATOMIC_RELAXED);
-      if (begin >= job.count) return;
-      const index_t end = job.count - begin > job.step ? begin + job.step : job.count;
+      // Long ranges first, short ones at the end: threads that are held up leave what is left to the others.
+      index_t begin = __atomic_load_n(&next_, __ATOMIC_RELAXED), end;
+      do {
+        if (begin >= job.count) return;
+        const index_t left = job.count - begin;
+        const index_t share = left / (2 * size_) / job.step * job.step;
+        const index_t length = share > job.step ? share : job.step;
+        end = left > length ? begin + length : job.count;
+      } while (!__atomic_compare_exchange_n(&next_, &begin, end, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
       try {
         job.run(job.context, begin, end);
       } catch (...) {
@@ -263,9 +269,8 @@ void parallel_for(index_t count, index_t grain, F&& f) {
   if (grain < 1) grain = 1;
   if (count > grain) {
     ThreadPool& pool = ThreadPool::instance();
-    // A few ranges a thread even out threads that are held up, without many of them being short.
     const index_t grains = (count - 1) / grain + 1;
-    const index_t ranges = index_t{4} * pool.size();
+    const index_t ranges = index_t{32} * pool.size();
     using Function = std::remove_reference_t<F>;
     ThreadPool::Job job;
     job.run = [](void* context, index_t begin, index_t end) { (*static_cast<Function*>(context))(begin, end); };

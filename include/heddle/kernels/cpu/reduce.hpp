@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 
 #include "heddle/config.hpp"
 #include "heddle/core/shape.hpp"
@@ -24,6 +25,7 @@ inline constexpr index_t reduce_block = 64 * chunk;        // elements that are 
 inline constexpr index_t reduce_run = 8 * chunk;           // elements that are loaded at once
 inline constexpr index_t reduce_part = 16 * reduce_block;  // elements that threads share large reductions by
 inline constexpr index_t reduce_many = 64;                 // results enough to share instead
+inline constexpr int reduce_prefetch_bytes = 4096;         // how far ahead large reductions ask for memory
 inline constexpr int reduce_columns = 8 * chunk;           // results that are accumulated side by side
 inline constexpr index_t reduce_rows = 256;                // rows of them that make a block
 inline constexpr index_t reduce_serial = 1 << 15;          // elements that are not worth a second thread
@@ -156,15 +158,24 @@ struct reduce_range {
   }
 
   HEDDLE_ALWAYS_INLINE typename Reduction::state many(const typename Source::Position& position) const {
-    typename Reduction::state levels[pairwise<Reduction>::most_levels];
-    pairwise<Reduction> blocks(reduction, levels);
-    typename Reduction::state state = reduction.identity();
+    // Lanes of one number each are folded once, at the end; others would take too much memory.
+    constexpr int width = std::is_arithmetic_v<typename Reduction::state> ? chunk : 1;
+    typename Reduction::state levels[pairwise<Reduction>::most_levels * width];
+    pairwise<Reduction> blocks(reduction, levels, width);
+    typename Reduction::state lanes[chunk];
     for (index_t i = begin; i < end; i += reduce_block) {
-      state = block(position, i, end - i < reduce_block ? end : i + reduce_block);
-      blocks.push(&state);
+      block(position, i, end - i < reduce_block ? end : i + reduce_block, lanes);
+      if constexpr (width == 1) fold(lanes);
+      blocks.push(lanes);
     }
-    blocks.finish(&state);
-    return state;
+    blocks.finish(lanes);
+    if constexpr (width != 1) fold(lanes);
+    return lanes[0];
+  }
+
+  HEDDLE_ALWAYS_INLINE void fold(typename Reduction::state (&lanes)[chunk]) const {
+    for (int half = chunk / 2; half > 0; half /= 2)
+      for (int j = 0; j < half; ++j) reduction.combine(lanes[j], lanes[j + half]);
   }
 
   HEDDLE_ALWAYS_INLINE const typename Source::value_type* address_of(const typename Source::Position& position) const {
@@ -172,6 +183,49 @@ struct reduce_range {
       return source.in_place(position);
     else
       return nullptr;
+  }
+
+  /// Whole chunks; returns how many values they are. Accumulators ought to stay in registers: the less a core has to do
+  /// for a line of memory, the more lines it asks for at once.
+  template <bool Large>
+  HEDDLE_ALWAYS_INLINE index_t add_chunks(typename Reduction::state (&lanes)[chunk],
+                                          const typename Source::value_type* values, index_t number,
+                                          index_t position) const {
+    index_t k = 0;
+#if defined(__clang__)
+    // Keeps them in memory in any case, where several chunks at a time wait for it once.
+    for (; k + 4 * chunk <= number; k += 4 * chunk) {
+      for (int j = 0; j < chunk; ++j) {
+        typename Reduction::state lane = lanes[j];
+        accumulate(lane, values[k + j], position + k + j);
+        accumulate(lane, values[k + chunk + j], position + k + chunk + j);
+        accumulate(lane, values[k + 2 * chunk + j], position + k + 2 * chunk + j);
+        accumulate(lane, values[k + 3 * chunk + j], position + k + 3 * chunk + j);
+        lanes[j] = lane;
+      }
+    }
+#else
+    constexpr int lines = chunk * static_cast<int>(sizeof(typename Source::value_type)) / line_bytes;
+    for (; k + chunk <= number; k += chunk)
+      add_lines<Large>(lanes, values + k, position + k, std::make_integer_sequence<int, lines>{});
+#endif
+    return k;
+  }
+  static constexpr int line_bytes = 64;
+  template <bool Large, int... L>
+  HEDDLE_ALWAYS_INLINE void add_lines(typename Reduction::state (&lanes)[chunk],
+                                      const typename Source::value_type* values, index_t position,
+                                      std::integer_sequence<int, L...>) const {
+    (add_line<Large, L>(lanes, values, position), ...);
+  }
+  template <bool Large, int Line>
+  HEDDLE_ALWAYS_INLINE void add_line(typename Reduction::state (&lanes)[chunk],
+                                     const typename Source::value_type* values, index_t position) const {
+    constexpr int width = line_bytes / static_cast<int>(sizeof(typename Source::value_type));
+    constexpr int first = Line * width;
+    // The hardware reads ahead to the end of a page only.
+    if (Large) __builtin_prefetch(reinterpret_cast<const char*>(values + first) + reduce_prefetch_bytes);
+    for (int j = 0; j < width; ++j) accumulate(lanes[first + j], values[first + j], position + first + j);
   }
 
   /// Less than a chunk: all lanes are computed and those that count are kept, which vectorises.
@@ -190,9 +244,8 @@ struct reduce_range {
     }
   }
 
-  HEDDLE_ALWAYS_INLINE typename Reduction::state block(const typename Source::Position& position, index_t i,
-                                                       index_t last) const {
-    typename Reduction::state lanes[chunk];
+  HEDDLE_ALWAYS_INLINE void block(const typename Source::Position& position, index_t i, index_t last,
+                                  typename Reduction::state (&lanes)[chunk]) const {
     for (int j = 0; j < chunk; ++j) lanes[j] = reduction.identity();
     alignas(64) typename Source::value_type held[reduce_run];
     const typename Source::value_type* const in_place = address_of(position);
@@ -202,14 +255,17 @@ struct reduce_range {
       if (in_place == nullptr) load_inner_run(source, position, i, held, now);
       const typename Source::value_type* const values = in_place == nullptr ? held : in_place + i;
       index_t k = 0;
+      if constexpr (std::is_arithmetic_v<typename Reduction::state>) {
+        if (end - begin >= reduce_part)
+          k = add_chunks<true>(lanes, values, now, i);
+        else
+          k = add_chunks<false>(lanes, values, now, i);
+      }
       for (; k + chunk <= now; k += chunk)
         for (int j = 0; j < chunk; ++j) accumulate(lanes[j], values[k + j], i + k + j);
       if (k < now) add_rest(lanes, values + k, static_cast<int>(now - k), i + k);
       i += now;
     }
-    for (int half = chunk / 2; half > 0; half /= 2)
-      for (int j = 0; j < half; ++j) reduction.combine(lanes[j], lanes[j + half]);
-    return lanes[0];
   }
 };
 

@@ -242,6 +242,17 @@ const counted operations[] = {
        const auto a = input<float>({1024, 1000});
        hd::Tensor y = hd::cumsum(a, hd::axis<1>);
      }},
+    {"matmul_large",
+     [] {
+       const auto a = input<float>({1408, 512}), b = input<float>({512, 1536});
+       hd::Tensor y = hd::matmul(a, b);
+     }},
+    {"matmul_large_bias_relu",
+     [] {
+       const auto a = input<float>({1408, 512}), b = input<float>({512, 1536});
+       const auto bias = input<float>({1536});
+       hd::Tensor y = hd::relu(hd::matmul(a, b) + bias);
+     }},
     {"matmul_bias_relu",
      [] {
        const auto a = input<float>({256, 256}), b = input<float>({256, 256});

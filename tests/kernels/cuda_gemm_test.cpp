@@ -105,6 +105,8 @@ std::vector<Out> run(const gemm_shape& shape, const Matrix<A>& a, const Matrix<B
   const on_cuda::launch_context context = on_cuda::current_context(0);
   if constexpr (std::is_void_v<Tile>) {
     on_cuda::gemm<Acc>(sink, shape, operand(a, a_array), operand(b, b_array), context);
+  } else if constexpr (requires { Tile::guarded; }) {
+    on_cuda::launch_simt_gemm<Tile>(sink, shape, operand(a, a_array), operand(b, b_array), context);
   } else {
     on_cuda::launch_gemm<Tile, Acc>(sink, shape, operand(a, a_array), operand(b, b_array), context);
   }
@@ -122,10 +124,15 @@ void expect_equal(const std::vector<Out>& got, const std::vector<double>& expect
   }
 }
 
-template <class Acc, class A = Acc, class B = A>
-using Large = on_cuda::gemm_large<Acc, A, B>;
-template <class Acc, class A = Acc, class B = A>
-using Small = on_cuda::gemm_small<Acc, A, B>;
+/// The tiles of float and double, and those of types that are converted first.
+template <class T>
+using Large = on_cuda::simt_large<T>;
+template <class T>
+using Small = on_cuda::simt_small<T>;
+template <class Acc, class A = Acc>
+using GeneralLarge = on_cuda::gemm_large<Acc, A, A>;
+template <class Acc, class A = Acc>
+using GeneralSmall = on_cuda::gemm_small<Acc, A, A>;
 
 constexpr Layout all_layouts[] = {Layout::row_major, Layout::column_major, Layout::stepped,  Layout::reversed,
                                   Layout::one_row,   Layout::one_column,   Layout::one_value};
@@ -151,14 +158,15 @@ void check_sizes(std::initializer_list<index_t> sizes, std::initializer_list<ind
 }
 
 TEST(CudaGemmSizes, FloatSmallTile) {
-  check_sizes<Small<float>, float, float, float, float>({1, 2, 3, 7, 31, 32, 33, 65}, {1, 2, 15, 16, 17, 33});
+  check_sizes<Small<float>, float, float, float, float>({1, 2, 3, 7, 31, 32, 33, 63, 65}, {1, 2, 15, 16, 33});
+  check_sizes<Small<float>, float, float, float, float>({36, 129}, {85});
 }
 TEST(CudaGemmSizes, FloatLargeTile) {
-  check_sizes<Large<float>, float, float, float, float>({1, 63, 128, 129, 257}, {1, 8, 9, 17});
+  check_sizes<Large<float>, float, float, float, float>({128, 129, 260}, {1, 8, 9, 44});
 }
 TEST(CudaGemmSizes, Double) {
-  check_sizes<Small<double>, double, double, double, double>({1, 7, 33}, {1, 17, 40});
-  check_sizes<Large<double>, double, double, double, double>({1, 64, 65, 129}, {1, 16, 17, 33});
+  check_sizes<Small<double>, double, double, double, double>({1, 3, 7, 33, 66}, {1, 16, 85});
+  check_sizes<Large<double>, double, double, double, double>({128, 129, 130}, {1, 16, 44});
 }
 
 // cutlass: half failed for odd M or K.
@@ -173,7 +181,7 @@ TEST(CudaGemmSizes, R166Half) {
       expect_equal(run<void, float, half>(shape, a, b), products(shape, a, b), std::to_string(100 * m + n));
     }
   }
-  check_sizes<Large<float, half>, float, float, half, half>({1, 17, 129}, {1, 9, 31});
+  check_sizes<GeneralLarge<float, half>, float, float, half, half>({1, 17, 129}, {1, 9, 31});
   Matrix<half> a, b;
   for (int i = 0; i < 7; ++i) a.values.push_back(half(i - 1));  // begins one element into its buffer
   for (int i = 0; i < 12; ++i) b.values.push_back(half(i));
@@ -182,9 +190,9 @@ TEST(CudaGemmSizes, R166Half) {
 }
 
 TEST(CudaGemmTypes, IntegersWidenBeforeTheyMultiply) {
-  check_sizes<Small<index_t, std::int8_t>, index_t, index_t, std::int8_t, std::int8_t>({1, 33}, {1, 17, 40});
-  check_sizes<Large<index_t, std::int32_t>, index_t, index_t, std::int32_t, std::int32_t>({1, 65}, {1, 17, 40});
-  check_sizes<Large<index_t>, index_t, index_t, index_t, index_t>({1, 65}, {1, 17, 40});
+  check_sizes<GeneralSmall<index_t, std::int8_t>, index_t, index_t, std::int8_t, std::int8_t>({1, 33}, {1, 17, 40});
+  check_sizes<GeneralLarge<index_t, std::int32_t>, index_t, index_t, std::int32_t, std::int32_t>({1, 65}, {1, 17, 40});
+  check_sizes<GeneralLarge<index_t>, index_t, index_t, index_t, index_t>({1, 65}, {1, 17, 40});
   check_sizes<void, index_t, index_t, std::uint8_t, std::int16_t>({5, 33}, {3, 20});
   Matrix<std::int32_t> a, b;
   a.values = {std::numeric_limits<std::int32_t>::max(), std::numeric_limits<std::int32_t>::min()};
@@ -197,27 +205,49 @@ TEST(CudaGemmTypes, IntegersWidenBeforeTheyMultiply) {
   EXPECT_EQ((run<void, index_t, index_t>(shape_of(1, 1, 1, 1), u, v)), std::vector<index_t>{8000000000});
 }
 
-TEST(CudaGemmLayouts, EveryPairOfStrides) {
+template <class Tile, class T>
+void check_layouts(index_t m, index_t n, index_t k) {
   for (const Layout a_layout : all_layouts) {
     for (const Layout b_layout : all_layouts) {
-      const gemm_shape shape = shape_of(37, 41, 29, 2);
-      const Matrix<float> a = make_matrix<float>(a_layout, 37, 29, 2, 3),
-                          b = make_matrix<float>(b_layout, 29, 41, 2, 4);
-      const std::vector<double> expected = products(shape, a, b);
-      const std::string what = std::to_string(static_cast<int>(a_layout)) + std::to_string(static_cast<int>(b_layout));
-      expect_equal(run<Small<float>, float, float>(shape, a, b), expected, what);
-      expect_equal(run<Large<float>, float, float>(shape, a, b), expected, what);
-      const Matrix<double> c = make_matrix<double>(a_layout, 37, 29, 2, 3),
-                           d = make_matrix<double>(b_layout, 29, 41, 2, 4);
-      expect_equal(run<Large<double>, double, double>(shape, c, d), products(shape, c, d), what);
+      const gemm_shape shape = shape_of(m, n, k, 2);
+      const Matrix<T> a = make_matrix<T>(a_layout, m, k, 2, 3), b = make_matrix<T>(b_layout, k, n, 2, 4);
+      expect_equal(run<Tile, T, T>(shape, a, b), products(shape, a, b),
+                   std::to_string(static_cast<int>(a_layout)) + std::to_string(static_cast<int>(b_layout)));
     }
   }
 }
 
+TEST(CudaGemmLayouts, EveryPairOfStrides) {
+  check_layouts<Small<float>, float>(37, 41, 49);
+  check_layouts<Large<float>, float>(132, 136, 29);
+  check_layouts<Small<double>, double>(37, 41, 49);
+  check_layouts<Large<double>, double>(130, 68, 29);
+}
+
+TEST(CudaGemmChoice, TheCheapestThatServes) {
+  const heddle::gemm_row* const rows = on_cuda::simt_rows<float>;
+  const auto chosen = [rows](index_t m, index_t n, index_t k, index_t batches, int multiprocessors) {
+    return std::string(rows[heddle::select_gemm(rows, 2, shape_of(m, n, k, batches), multiprocessors)].name);
+  };
+  EXPECT_EQ(chosen(4096, 4096, 4096, 1, 132), "simt_large");
+  EXPECT_EQ(chosen(1408, 1536, 512, 1, 132), "simt_large");
+  EXPECT_EQ(chosen(128, 128, 512, 400, 132), "simt_large");
+  EXPECT_EQ(chosen(1024, 1024, 1024, 1, 132), "simt_small");
+  EXPECT_EQ(chosen(512, 512, 512, 1, 132), "simt_small");
+  EXPECT_EQ(chosen(127, 100000, 512, 1, 132), "simt_small");  // less than a large tile
+  EXPECT_EQ(chosen(4096, 4096, index_t{1} << 33, 1, 132), "simt_small");
+  EXPECT_EQ(chosen(1024, 1024, 1024, 1, 30), "simt_large");
+  heddle::gemm_row changed[] = {rows[0], rows[1]};
+  changed[0].clocks *= 3;
+  EXPECT_EQ(heddle::select_gemm(changed, 2, shape_of(4096, 4096, 4096, 1), 132), 1);
+  changed[1].fixed *= 10000;
+  EXPECT_EQ(heddle::select_gemm(changed, 2, shape_of(4096, 4096, 4096, 1), 132), 0);
+}
+
 TEST(CudaGemmChoice, LargeAndSmallProducts) {
-  for (const index_t n : {1027, 1100}) {
-    const gemm_shape shape = shape_of(1030, n, 11, 1);
-    const Matrix<float> a = make_matrix<float>(Layout::row_major, 1030, 11, 1, 5);
+  for (const index_t n : {2303, 2304}) {
+    const gemm_shape shape = shape_of(1540, n, 11, 1);
+    const Matrix<float> a = make_matrix<float>(Layout::row_major, 1540, 11, 1, 5);
     const Matrix<float> b = make_matrix<float>(Layout::row_major, 11, n, 1, 6);
     expect_equal(run<void, float, float>(shape, a, b), products(shape, a, b), "large");
   }
@@ -230,9 +260,9 @@ TEST(CudaGemmChoice, LargeAndSmallProducts) {
 }
 
 TEST(CudaGemmFloat, RealValuesWithinTheBound) {
-  const gemm_shape shape = shape_of(67, 71, 1003, 1);
-  const Matrix<float> a = make_matrix<float>(Layout::row_major, 67, 1003, 1, 9, false);
-  const Matrix<float> b = make_matrix<float>(Layout::column_major, 1003, 71, 1, 10, false);
+  const gemm_shape shape = shape_of(131, 135, 1003, 1);
+  const Matrix<float> a = make_matrix<float>(Layout::row_major, 131, 1003, 1, 9, false);
+  const Matrix<float> b = make_matrix<float>(Layout::column_major, 1003, 135, 1, 10, false);
   const std::vector<double> expected = products(shape, a, b);
   for (const std::vector<float>& got :
        {run<Small<float>, float, float>(shape, a, b), run<Large<float>, float, float>(shape, a, b)}) {
@@ -269,33 +299,34 @@ struct BiasRelu {
 };
 
 TEST(CudaGemmEpilogue, BiasAndReluOfEveryBatch) {
-  const gemm_shape shape = shape_of(33, 45, 19, 3);
-  const Matrix<float> a = make_matrix<float>(Layout::row_major, 33, 19, 3, 11);
-  const Matrix<float> b = make_matrix<float>(Layout::row_major, 19, 45, 3, 12);
-  const std::vector<float> bias = exact_values<float>(45, 13);
+  const gemm_shape shape = shape_of(133, 145, 19, 3);
+  const Matrix<float> a = make_matrix<float>(Layout::row_major, 133, 19, 3, 11);
+  const Matrix<float> b = make_matrix<float>(Layout::row_major, 19, 145, 3, 12);
+  const std::vector<float> bias = exact_values<float>(145, 13);
   std::vector<double> expected = products(shape, a, b);
   for (std::size_t i = 0; i < expected.size(); ++i)
-    expected[i] = std::max(0.0, expected[i] + static_cast<double>(bias[i % 45]));
-  const DeviceArray<float> da(a.values), db(b.values), dbias(bias), c(3 * 33 * 45);
-  const BiasRelu sink{c.data(), dbias.data(), 33 * 45, 45};
-  on_cuda::launch_gemm<Small<float>, float>(sink, shape, operand(a, da), operand(b, db), on_cuda::current_context(0));
+    expected[i] = std::max(0.0, expected[i] + static_cast<double>(bias[i % 145]));
+  const DeviceArray<float> da(a.values), db(b.values), dbias(bias), c(3 * 133 * 145), d(3 * 133 * 145);
+  on_cuda::launch_simt_gemm<Small<float>>(BiasRelu{c.data(), dbias.data(), 133 * 145, 145}, shape, operand(a, da),
+                                          operand(b, db), on_cuda::current_context(0));
   expect_equal(c.to_vector(), expected, "small");
-  on_cuda::launch_gemm<Large<float>, float>(sink, shape, operand(a, da), operand(b, db), on_cuda::current_context(0));
-  expect_equal(c.to_vector(), expected, "large");
+  on_cuda::launch_simt_gemm<Large<float>>(BiasRelu{d.data(), dbias.data(), 133 * 145, 145}, shape, operand(a, da),
+                                          operand(b, db), on_cuda::current_context(0));
+  expect_equal(d.to_vector(), expected, "large");
 }
 
 // rten: recycled memory's NaN leaked where edge tiles multiplied the old output by 0.
 TEST(CudaGemmPoison, R151NaNAroundTheOperandsStaysOutside) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   for (const Layout layout : plain_layouts) {
-    Matrix<float> a = make_matrix<float>(layout, 33, 17, 1, 0), b = make_matrix<float>(layout, 17, 5, 1, 0);
+    Matrix<float> a = make_matrix<float>(layout, 133, 17, 1, 0), b = make_matrix<float>(layout, 17, 131, 1, 0);
     a.values.assign(a.values.size(), 1), b.values.assign(b.values.size(), 1);
     a.values.insert(a.values.begin(), 100, nan), a.values.insert(a.values.end(), 5000, nan);
     b.values.insert(b.values.begin(), 100, nan), b.values.insert(b.values.end(), 5000, nan);
     a.first += 100, b.first += 100;
-    const std::vector<double> expected(33 * 5, 17);
-    expect_equal(run<Small<float>, float, float>(shape_of(33, 5, 17, 1), a, b), expected, "small");
-    expect_equal(run<Large<float>, float, float>(shape_of(33, 5, 17, 1), a, b), expected, "large");
+    const std::vector<double> expected(133 * 131, 17);
+    expect_equal(run<Small<float>, float, float>(shape_of(133, 131, 17, 1), a, b), expected, "small");
+    expect_equal(run<Large<float>, float, float>(shape_of(133, 131, 17, 1), a, b), expected, "large");
   }
 }
 
@@ -307,18 +338,18 @@ TEST(CudaGemmPoison, NaNAndInfinityPropagate) {
   for (std::size_t i = 0; i < c.size(); ++i) EXPECT_EQ(std::isnan(c[i]), i / 40 == 5) << i;
 }
 
-TEST(CudaGemmLimits, BlocksStrideOverWhatTheGridCanNotHold) {
-  const gemm_shape shape = shape_of(300, 35, 40, 7);
+TEST(CudaGemmLimits, BatchesThatTheGridCanNotHoldAreFurtherLaunches) {
+  const gemm_shape shape = shape_of(300, 135, 40, 7);
   const Matrix<float> a = make_matrix<float>(Layout::row_major, 300, 40, 7, 18);
-  const Matrix<float> b = make_matrix<float>(Layout::row_major, 40, 35, 7, 19);
-  const DeviceArray<float> da(a.values), db(b.values), c(7 * 300 * 35), d(7 * 300 * 35);
+  const Matrix<float> b = make_matrix<float>(Layout::row_major, 40, 135, 7, 19);
+  const DeviceArray<float> da(a.values), db(b.values), c(7 * 300 * 135), d(7 * 300 * 135);
   const std::vector<double> expected = products(shape, a, b);
   const on_cuda::launch_context context = on_cuda::current_context(0);
-  on_cuda::launch_gemm<Small<float>, float>(StridedSink<float>{c.data(), 300 * 35, 35, 1}, shape, operand(a, da),
-                                            operand(b, db), context, 2);
+  on_cuda::launch_simt_gemm<Small<float>>(StridedSink<float>{c.data(), 300 * 135, 135, 1}, shape, operand(a, da),
+                                          operand(b, db), context, 2);
   expect_equal(c.to_vector(), expected, "small");
-  on_cuda::launch_gemm<Large<float>, float>(StridedSink<float>{d.data(), 300 * 35, 35, 1}, shape, operand(a, da),
-                                            operand(b, db), context, 2);
+  on_cuda::launch_simt_gemm<Large<float>>(StridedSink<float>{d.data(), 300 * 135, 135, 1}, shape, operand(a, da),
+                                          operand(b, db), context, 12);
   expect_equal(d.to_vector(), expected, "large");
 }
 
@@ -346,24 +377,28 @@ TEST(CudaGemmBatches, BroadcastAndPermutedBatchDimensions) {
   expect_equal(c.to_vector(), expected, "batches");
 }
 
-TEST(CudaGemmLimits, OffsetsBeyond32Bits) {
+template <class Acc, class T>
+void check_far_rows(std::size_t far) {
   // Rows and batches 2^31 bytes and more apart, in memory of which only a few bytes are touched.
-  const index_t far = (index_t{1} << 31) + 64;
   void* memory = nullptr;
-  const cudaError_t status = cudaMalloc(&memory, static_cast<std::size_t>(far + 64));
+  const cudaError_t status = cudaMalloc(&memory, far * sizeof(T) + 64);
   if (status != cudaSuccess) GTEST_SKIP() << "not enough memory";
-  std::int8_t* const bytes = static_cast<std::int8_t*>(memory);
-  const std::int8_t near_row[3] = {1, 2, 3}, far_row[3] = {4, -5, 6};
-  EXPECT_EQ(cudaMemcpy(bytes, near_row, 3, cudaMemcpyHostToDevice), cudaSuccess);
-  EXPECT_EQ(cudaMemcpy(bytes + far, far_row, 3, cudaMemcpyHostToDevice), cudaSuccess);
-  gemm_operand<std::int8_t> a, b;
-  a.data = bytes, a.row_stride = far, a.column_stride = 1;
-  b.data = bytes + far, b.row_stride = 1, b.column_stride = -far;
-  const DeviceArray<index_t> c(4);
-  on_cuda::gemm<index_t>(StridedSink<index_t>{c.data(), 0, 2, 1}, shape_of(2, 2, 3, 1), a, b,
-                         on_cuda::current_context(0));
-  EXPECT_EQ(c.to_vector(), (std::vector<index_t>{12, 14, 77, 12}));
+  T* const elements = static_cast<T*>(memory);
+  const T near_row[3] = {1, 2, 3}, far_row[3] = {4, -5, 6};
+  EXPECT_EQ(cudaMemcpy(elements, near_row, sizeof(near_row), cudaMemcpyHostToDevice), cudaSuccess);
+  EXPECT_EQ(cudaMemcpy(elements + far, far_row, sizeof(far_row), cudaMemcpyHostToDevice), cudaSuccess);
+  gemm_operand<T> a, b;
+  a.data = elements, a.row_stride = static_cast<index_t>(far), a.column_stride = 1;
+  b.data = elements + far, b.row_stride = 1, b.column_stride = -static_cast<index_t>(far);
+  const DeviceArray<Acc> c(4);
+  on_cuda::gemm<Acc>(StridedSink<Acc>{c.data(), 0, 2, 1}, shape_of(2, 2, 3, 1), a, b, on_cuda::current_context(0));
+  EXPECT_EQ(c.to_vector(), (std::vector<Acc>{12, 14, 77, 12}));
   cudaFree(memory);
+}
+
+TEST(CudaGemmLimits, OffsetsBeyond32Bits) {
+  check_far_rows<index_t, std::int8_t>((std::size_t{1} << 31) + 64);
+  check_far_rows<float, float>((std::size_t{1} << 29) + 64);
 }
 
 }  // namespace

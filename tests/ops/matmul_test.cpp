@@ -117,6 +117,22 @@ TYPED_TEST(MatmulReal, an_epilogue_sees_the_unrounded_sums) {
                              tolerance::sum<TypeParam>(66, magnitude, want));
 }
 
+// As many large tiles as a device has multiprocessors, columns that come in vectors of 16 bytes or not, and operands of
+// the epilogue that move with rows, with columns and with both.
+TEST(MatmulCases, an_epilogue_of_large_products) {
+  for (const std::int64_t n : {256, 254}) {
+    const auto a = exact_operand<float, 3>({27, 224, 24}, Layout::contiguous, 20);
+    const auto b = exact_operand<float, 2>({24, n}, n == 256 ? Layout::contiguous : Layout::transposed, 21);
+    const auto bias = exact_operand<float, 1>({n}, Layout::contiguous, 22);
+    const auto column = exact_operand<float, 2>({224, 1}, Layout::contiguous, 23);
+    const auto skip = exact_operand<float, 3>({27, 224, n}, Layout::contiguous, 24);
+    const TestTensor<float, 3> y = hd::relu(hd::matmul(a.tensor, b.tensor) + bias.tensor) + skip.tensor * column.tensor;
+    EXPECT_TRUE(equal(to_array(y), reference::relu(reference::matmul(a.values, b.values) + bias.values) +
+                                       skip.values * column.values))
+        << n;
+  }
+}
+
 TEST(MatmulCases, R027_a_column_slice_as_operand) {
   const auto big = to_tensor<float, 2>(counting({4, 6}));
   const auto s = big(_, range(1, 4));

@@ -7,6 +7,7 @@
 #include "heddle/ops/map.hpp"
 #if HEDDLE_CUDA_COMPILER
 #include "heddle/kernels/cuda/gemm.cuh"
+#include "heddle/kernels/cuda/gemm_sink.cuh"
 #endif
 
 namespace heddle {
@@ -84,7 +85,7 @@ class matmul_formula : public producer<matmul_formula<A, B>> {
                                 problem, left, right);
     } else {
 #if HEDDLE_CUDA_COMPILER
-      on_cuda::gemm<Accumulator>(on_cuda::sink<Bound>(bound, row_axis, column_axis), problem, left, right,
+      on_cuda::gemm<Accumulator>(on_cuda::gemm_sink<Bound>(bound, row_axis, column_axis), problem, left, right,
                                  on_cuda::current_context(device().index, "matmul"));
 #endif
     }

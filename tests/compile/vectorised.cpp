@@ -19,6 +19,8 @@ void each(Vector& y, const Vector& x) {
   y = hd::silu(x);
   y = hd::gelu(x);
   y = hd::gelu_tanh(x);
+  y = hd::elu(x);
+  y = hd::softplus(x);
 }
 float total(const Vector& x) { return hd::sum(x).item(); }
 void rows(Matrix& y, const Matrix& x) { y = hd::softmax(x, hd::axis<1>); }

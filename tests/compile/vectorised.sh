@@ -10,7 +10,7 @@ trap 'rm -rf "$scratch"' EXIT
 compilers=("$@")
 if [ $# -eq 0 ]; then compilers=(g++ clang++); fi
 loops=(relu_function exp_function log_function tanh_function erf_function sigmoid_function silu_function gelu_function
-       gelu_tanh_function reduce_range softmax_row)
+       gelu_tanh_function elu_function softplus_function reduce_range softmax_row)
 
 failed=0
 for compiler in "${compilers[@]}"; do

@@ -57,6 +57,9 @@ struct logsigmoid_function : to_floating {
   HEDDLE_HOST_DEVICE T operator()(T x) const {
     return (x < T(0) ? x : T(0)) - std::log1p(std::exp(-std::fabs(x)));
   }
+  HEDDLE_ALWAYS_INLINE float on_host(float x) const {
+    return 0.0F - (on_cpu::positive_part(-x) + on_cpu::log1p_f32(on_cpu::exp_f32(on_cpu::minus_magnitude(x))));
+  }
 };
 struct silu_function : to_floating {
   static constexpr const char* name = "silu";
@@ -119,6 +122,14 @@ struct mish_function : to_floating {
     const T n = e * (e + T(2));
     return x > T(20) ? x : x * quotient(n, n + T(2));
   }
+  HEDDLE_ALWAYS_INLINE float on_host(float x) const {
+    // Beyond 20 the quotient is 1. NaN, which the bound takes, comes back by the product.
+    constexpr std::int32_t bound = 0x41a00000;
+    const std::int32_t bits = __builtin_bit_cast(std::int32_t, x);
+    const float e = on_cpu::exp_f32(__builtin_bit_cast(float, bits < bound ? bits : bound));
+    const float n = e * (e + 2.0F);
+    return x * (n / (n + 2.0F));
+  }
 };
 struct softplus_function : to_floating {
   static constexpr const char* name = "softplus";
@@ -127,6 +138,12 @@ struct softplus_function : to_floating {
     const T scaled = x * beta;
     const T soft = (scaled < T(0) ? T(0) : scaled) + std::log1p(std::exp(-std::fabs(scaled)));
     return scaled > threshold ? x : soft * inverse;
+  }
+  HEDDLE_ALWAYS_INLINE float on_host(float x, float beta, float inverse, float threshold) const {
+    const float scaled = x * beta;
+    const float soft =
+        on_cpu::positive_part(scaled) + on_cpu::log1p_f32(on_cpu::exp_f32(on_cpu::minus_magnitude(scaled)));
+    return on_cpu::choose(0U - static_cast<std::uint32_t>(scaled > threshold), x, soft * inverse);
   }
 };
 struct softsign_function : to_floating {
@@ -144,12 +161,16 @@ struct tanhshrink_function : to_floating {
   HEDDLE_HOST_DEVICE T operator()(T x) const {
     return x - std::tanh(x);
   }
+  HEDDLE_ALWAYS_INLINE float on_host(float x) const { return x - on_cpu::tanh_f32(x); }
 };
 struct leaky_relu_function : to_floating {
   static constexpr const char* name = "leaky_relu";
   template <class T>
   HEDDLE_HOST_DEVICE T operator()(T x, T slope) const {
     return x < T(0) ? slope * x : x;
+  }
+  HEDDLE_ALWAYS_INLINE float on_host(float x, float slope) const {
+    return on_cpu::choose(0U - static_cast<std::uint32_t>(x < 0.0F), slope * x, x);
   }
 };
 struct elu_function : to_floating {
@@ -158,12 +179,18 @@ struct elu_function : to_floating {
   HEDDLE_HOST_DEVICE T operator()(T x, T alpha) const {
     return x > T(0) ? x : alpha * std::expm1(x);
   }
+  HEDDLE_ALWAYS_INLINE float on_host(float x, float alpha) const {
+    return on_cpu::choose(on_cpu::mask_negative(x), alpha * on_cpu::expm1_f32(x), x);
+  }
 };
 struct celu_function : to_floating {
   static constexpr const char* name = "celu";
   template <class T>
   HEDDLE_HOST_DEVICE T operator()(T x, T alpha, T inverse) const {
     return x > T(0) ? x : alpha * std::expm1(x * inverse);
+  }
+  HEDDLE_ALWAYS_INLINE float on_host(float x, float alpha, float inverse) const {
+    return on_cpu::choose(on_cpu::mask_negative(x), alpha * on_cpu::expm1_f32(x * inverse), x);
   }
 };
 /// Klambauer et al., "Self-normalizing neural networks", 2017.
@@ -174,6 +201,9 @@ struct selu_function : to_floating {
     constexpr T alpha = T(1.6732632423543772848170429916717);
     constexpr T scale = T(1.0507009873554804934193349852946);
     return scale * (x > T(0) ? x : alpha * std::expm1(x));
+  }
+  HEDDLE_ALWAYS_INLINE float on_host(float x) const {
+    return 1.05070098735548F * elu_function{}.on_host(x, 1.67326324235437728F);
   }
 };
 struct hardsigmoid_function : to_floating {
@@ -202,6 +232,9 @@ struct prelu_function : to_floating {
   template <class T>
   HEDDLE_HOST_DEVICE T operator()(T x, T weight) const {
     return x < T(0) ? weight * x : x;
+  }
+  HEDDLE_ALWAYS_INLINE float on_host(float x, float weight) const {
+    return on_cpu::choose(0U - static_cast<std::uint32_t>(x < 0.0F), weight * x, x);
   }
 };
 

@@ -18,14 +18,16 @@ struct dropout_function : random_signature<T> {
     const std::uint32_t word = philox_word(static_cast<std::uint64_t>(i.value), state.offset, state.seed);
     return word >= bound ? static_cast<compute_type<T>>(x) * scale : compute_type<T>(0);
   }
-  /// By bits, so that loops vectorise.
+  /// As the CPU calls it, by bits, so that loops vectorise.
   template <class X>
-  HEDDLE_ALWAYS_INLINE compute_type<T> on_host(X x, element_number i) const {
+  HEDDLE_ALWAYS_INLINE compute_type<T> on_word(X x, on_cpu::drawn_word word) const {
     using Bits = unsigned_integer_t<sizeof(compute_type<T>)>;
-    const std::uint32_t word = philox_word(static_cast<std::uint64_t>(i.value), state.offset, state.seed);
-    const auto kept = static_cast<Bits>(Bits{0} - static_cast<Bits>(word >= bound));
+    const auto kept = static_cast<Bits>(Bits{0} - static_cast<Bits>(word.value >= bound));
     const compute_type<T> scaled = static_cast<compute_type<T>>(x) * scale;
     return __builtin_bit_cast(compute_type<T>, __builtin_bit_cast(Bits, scaled) & kept);
+  }
+  void fill_words(std::uint32_t* words, index_t first, index_t step, int count) const {
+    on_cpu::fill_words(words, first, step, count, state.offset, state.seed);
   }
 };
 

@@ -194,7 +194,16 @@ struct logits_error : to_floating {
   template <class T>
   HEDDLE_HOST_DEVICE T operator()(T x, T y, T weight, T pos_weight) const {
     // log(1 + exp(-x))
-    const T soft = std::log1p(std::exp(-std::fabs(x))) + (x < T(0) ? -x : T(0));
+    return from(std::log1p(std::exp(-std::fabs(x))) + (x < T(0) ? -x : T(0)), x, y, weight, pos_weight);
+  }
+  HEDDLE_ALWAYS_INLINE float on_host(float x, float y, float weight, float pos_weight) const {
+    const float soft = on_cpu::log1p_f32(on_cpu::exp_f32(on_cpu::minus_magnitude(x))) + on_cpu::positive_part(-x);
+    return from(soft, x, y, weight, pos_weight);
+  }
+
+ private:
+  template <class T>
+  static HEDDLE_HOST_DEVICE T from(T soft, T x, T y, T weight, T pos_weight) {
     return weight * ((T(1) - y) * x + (T(1) + (pos_weight - T(1)) * y) * soft);
   }
 };

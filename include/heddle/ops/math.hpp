@@ -229,6 +229,7 @@ struct expm1_function : to_floating {
   HEDDLE_HOST_DEVICE T operator()(T x) const {
     return std::expm1(x);
   }
+  HEDDLE_ALWAYS_INLINE float on_host(float x) const { return on_cpu::expm1_f32(x); }
 };
 struct log2_function : to_floating {
   static constexpr const char* name = "log2";
@@ -250,26 +251,39 @@ struct log1p_function : to_floating {
   HEDDLE_HOST_DEVICE T operator()(T x) const {
     return std::log1p(x);
   }
+  HEDDLE_ALWAYS_INLINE float on_host(float x) const { return on_cpu::log1p_f32(x); }
 };
 struct sin_function : to_floating {
   static constexpr const char* name = "sin";
+  static constexpr bool limited_on_host = true;
   template <class T>
   HEDDLE_HOST_DEVICE T operator()(T x) const {
     return std::sin(x);
   }
+  HEDDLE_ALWAYS_INLINE float on_host(float x, on_cpu::beyond_served& beyond) const {
+    return on_cpu::sin_f32(x, beyond.bits);
+  }
 };
 struct cos_function : to_floating {
   static constexpr const char* name = "cos";
+  static constexpr bool limited_on_host = true;
   template <class T>
   HEDDLE_HOST_DEVICE T operator()(T x) const {
     return std::cos(x);
   }
+  HEDDLE_ALWAYS_INLINE float on_host(float x, on_cpu::beyond_served& beyond) const {
+    return on_cpu::cos_f32(x, beyond.bits);
+  }
 };
 struct tan_function : to_floating {
   static constexpr const char* name = "tan";
+  static constexpr bool limited_on_host = true;
   template <class T>
   HEDDLE_HOST_DEVICE T operator()(T x) const {
     return std::tan(x);
+  }
+  HEDDLE_ALWAYS_INLINE float on_host(float x, on_cpu::beyond_served& beyond) const {
+    return on_cpu::tan_f32(x, beyond.bits);
   }
 };
 struct asin_function : to_floating {

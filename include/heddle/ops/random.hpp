@@ -275,6 +275,12 @@ struct bernoulli_function : random_signature<T> {
     return static_cast<compute_type<T>>(philox_word(static_cast<std::uint64_t>(i.value), state.offset, state.seed) <
                                         bound);
   }
+  HEDDLE_ALWAYS_INLINE compute_type<T> on_word(on_cpu::drawn_word word) const {
+    return static_cast<compute_type<T>>(word.value < bound);
+  }
+  void fill_words(std::uint32_t* words, index_t first, index_t step, int count) const {
+    on_cpu::fill_words(words, first, step, count, state.offset, state.seed);
+  }
 };
 
 /// 1 with probability p, else 0, in any element type: the same on Cpu and Cuda. p counts to 2^-32. Throws Error if p is

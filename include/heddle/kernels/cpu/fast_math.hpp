@@ -1,6 +1,6 @@
-// exp, log, tanh, erf and the sine and cosine of a turn for float, as plain C++ without branches or calls: a loop with
-// a constant trip count over any of them vectorises. Each stays within 2 units in the last place, subnormals included;
-// tests/kernels/cpu_fast_math_test.cpp holds them to it.
+// exp, expm1, log, log1p, tanh, erf and the sine and cosine of a turn for float, as plain C++ without branches or
+// calls: a loop with a constant trip count over any of them vectorises. Each stays within 2 units in the last place,
+// subnormals included; tests/kernels/cpu_fast_math_test.cpp holds them to it.
 #pragma once
 
 #include <cstdint>
@@ -32,6 +32,16 @@ HEDDLE_ALWAYS_INLINE float at_most(float x, float bound) {
 /// All bits where magnitude < bound, both as magnitude_bits gives them; NaN is above everything.
 HEDDLE_ALWAYS_INLINE std::uint32_t mask_below(std::uint32_t magnitude, std::uint32_t bound) {
   return 0U - ((magnitude - bound) >> 31);
+}
+/// All bits where x is negative, -0 too.
+HEDDLE_ALWAYS_INLINE std::uint32_t mask_negative(float x) { return 0U - (__builtin_bit_cast(std::uint32_t, x) >> 31); }
+/// x where it is positive, else 0.
+HEDDLE_ALWAYS_INLINE float positive_part(float x) {
+  return __builtin_bit_cast(float, __builtin_bit_cast(std::uint32_t, x) & ~mask_negative(x));
+}
+/// -|x|.
+HEDDLE_ALWAYS_INLINE float minus_magnitude(float x) {
+  return __builtin_bit_cast(float, __builtin_bit_cast(std::uint32_t, x) | 0x80000000U);
 }
 HEDDLE_ALWAYS_INLINE float choose(std::uint32_t mask, float where_set, float elsewhere) {
   const std::uint32_t set = __builtin_bit_cast(std::uint32_t, where_set);
@@ -88,6 +98,23 @@ HEDDLE_ALWAYS_INLINE float exp_f32(float x) {
   return (p * first + first) * second;
 }
 
+/// log(2^n (1 + f)) of sqrt(1/2) - 1 <= f < sqrt(2) - 1.
+HEDDLE_ALWAYS_INLINE float log_of_product(float f, float n) {
+  float p = 0x1.1457e4p-4F;
+  p = p * f - 0x1.de3bf6p-4F;
+  p = p * f + 0x1.e6f03cp-4F;
+  p = p * f - 0x1.fc2208p-4F;
+  p = p * f + 0x1.23376cp-3F;
+  p = p * f - 0x1.555c4ep-3F;
+  p = p * f + 0x1.99a4b6p-3F;
+  p = p * f - 0x1.000006p-2F;
+  p = p * f + 0x1.555548p-2F;
+  const float square = f * f;
+  p = p * f * square + n * -2.12194440e-4F;
+  p = p - 0.5F * square;
+  return (f + p) + n * 0.693359375F;
+}
+
 /// The natural logarithm: -infinity of 0, NaN of negative numbers.
 HEDDLE_ALWAYS_INLINE float log_f32(float x) {
   constexpr float infinity = __builtin_huge_valf();
@@ -102,23 +129,58 @@ HEDDLE_ALWAYS_INLINE float log_f32(float x) {
       static_cast<std::int32_t>(__builtin_bit_cast(std::uint32_t, scaled) - static_cast<std::uint32_t>(root_half));
   const float n = static_cast<float>((offset >> 23) - subnormal * 23);
   const float f = __builtin_bit_cast(float, (offset & 0x007fffff) + root_half) - 1.0F;
-  float p = 0x1.1457e4p-4F;
-  p = p * f - 0x1.de3bf6p-4F;
-  p = p * f + 0x1.e6f03cp-4F;
-  p = p * f - 0x1.fc2208p-4F;
-  p = p * f + 0x1.23376cp-3F;
-  p = p * f - 0x1.555c4ep-3F;
-  p = p * f + 0x1.99a4b6p-3F;
-  p = p * f - 0x1.000006p-2F;
-  p = p * f + 0x1.555548p-2F;
-  const float square = f * f;
-  p = p * f * square + n * -2.12194440e-4F;
-  p = p - 0.5F * square;
+  const float result = log_of_product(f, n);
   // Added, not selected: g++ would move the whole computation behind a branch.
   float special = (__builtin_bit_cast(std::uint32_t, x) << 1) == 0 ? -infinity : 0.0F;
   special = x > greatest ? infinity : special;
   special = x >= 0.0F ? special : __builtin_nanf("");
-  return ((f + p) + n * 0.693359375F) + special;
+  return result + special;
+}
+
+/// log(1 + x): -infinity of -1, NaN below.
+HEDDLE_ALWAYS_INLINE float log1p_f32(float x) {
+  constexpr float infinity = __builtin_huge_valf();
+  constexpr float greatest = 0x1.fffffep+127F;
+  constexpr std::int32_t root_half = 0x3f3504f3;
+  constexpr std::int32_t greatest_bits = 0x7f7fffff;
+  const std::int32_t x_bits = __builtin_bit_cast(std::int32_t, x);
+  const float finite = __builtin_bit_cast(float, x_bits < greatest_bits ? x_bits : greatest_bits);
+  // 1 + x = 2^n (1 + f): n of the rounded sum, f of x itself, so that what the sum lost is in it.
+  const std::int32_t offset = static_cast<std::int32_t>(__builtin_bit_cast(std::uint32_t, 1.0F + finite) -
+                                                        static_cast<std::uint32_t>(root_half));
+  const std::int32_t n = offset >> 23;
+  const float scale = power_of_two(2 - n);  // 4 times what is wanted, which may be subnormal
+  const float f = (finite * scale) * 0.25F + (0.25F * scale - 1.0F);
+  const float result = log_of_product(f, static_cast<float>(n));
+  float special = x_bits == static_cast<std::int32_t>(0xbf800000U) ? -infinity : 0.0F;
+  special = x > greatest ? infinity : special;
+  special = x >= -1.0F ? special : __builtin_nanf("");
+  const std::uint32_t sign = static_cast<std::uint32_t>(x_bits) & 0x80000000U;
+  return __builtin_bit_cast(float, __builtin_bit_cast(std::uint32_t, result + special) | sign);  // log1p(-0) is -0
+}
+
+/// e^x - 1.
+HEDDLE_ALWAYS_INLINE float expm1_f32(float x) {
+  constexpr float log2_e = 0x1.715476p+0F;
+  constexpr float ln2_high = 0x1.62e400p-1F;
+  constexpr float ln2_low = 0x1.7f7d1cp-20F;
+  constexpr float round_to_integer = 0x1.8p+23F + 126.0F;
+  constexpr std::int32_t greatest = 0x4b400000 + 126 + 128;
+  const float bounded = at_least_negative(x, 0xc18c0000U);  // -17.5: there it is -1
+  const std::int32_t sum_bits = __builtin_bit_cast(std::int32_t, bounded * log2_e + round_to_integer);
+  const std::int32_t shifted = sum_bits < greatest ? sum_bits : greatest;
+  const float n = __builtin_bit_cast(float, shifted) - round_to_integer;
+  const float r = (bounded - n * ln2_high) - n * ln2_low;
+  const float half_power = __builtin_bit_cast(float, static_cast<std::uint32_t>(shifted) << 23);  // 2^(n - 1)
+  float p = 0x1.6b8caep-10F;
+  p = p * r + 0x1.1226a6p-7F;
+  p = p * r + 0x1.555702p-5F;
+  p = p * r + 0x1.5554b2p-3F;
+  p = p * r + 0x1.fffffep-2F;
+  p = (p * r) * r + r;
+  const float result = 2.0F * (p * half_power + (half_power - 0.5F));
+  const std::uint32_t sign = __builtin_bit_cast(std::uint32_t, x) & 0x80000000U;
+  return __builtin_bit_cast(float, __builtin_bit_cast(std::uint32_t, result) | sign);  // expm1(-0) is -0
 }
 
 /// The hyperbolic tangent: e / (e + 1) of e = (e^2|x| - 1) / 2, with the sign of x.
@@ -133,16 +195,16 @@ HEDDLE_ALWAYS_INLINE float tanh_f32(float x) {
   const float n = shifted - round_to_integer;
   const float r = (magnitude - n * half_ln2_high) - n * half_ln2_low;  // 0 to ln(2) / 2
   const float power = __builtin_bit_cast(float, __builtin_bit_cast(std::uint32_t, shifted) << 23);
-  float p = 0x1.e8f2bap-5F;  // (e^2r - 1) / 2
-  p = p * r + 0x1.04ac2ap-3F;
-  p = p * r + 0x1.566a9ep-2F;
-  p = p * r + 0x1.554aeep-1F;
-  p = p * r + 0x1.000020p+0F;
+  float p = 0x1.e9b6f8p-5F;  // (e^2r - 1) / 2
+  p = p * r + 0x1.046db4p-3F;
+  p = p * r + 0x1.5676b2p-2F;
+  p = p * r + 0x1.554a1ap-1F;
+  p = p * r + 0x1.000024p+0F;
   p = (p * r) * r + r;
   const float e = p * power + (0.5F * power - 0.5F);
   // For small e, where the denominator's rounding counts, e (1 - e / (e + 1)).
   const float ratio = e / (e + 1.0F);
-  const float result = choose(mask_below(__builtin_bit_cast(std::uint32_t, e), 0x3f000000U), e - e * ratio, ratio);
+  const float result = choose(mask_below(__builtin_bit_cast(std::uint32_t, e), 0x3ec00000U), e - e * ratio, ratio);
   const std::uint32_t sign = __builtin_bit_cast(std::uint32_t, x) & 0x80000000U;
   return __builtin_bit_cast(float, __builtin_bit_cast(std::uint32_t, result) | sign);  // tanh(-0) is -0
 }
@@ -189,6 +251,60 @@ HEDDLE_ALWAYS_INLINE float erf_f32(float x) {
   const float far = 1.0F - exp_f32(q) + nan_or_zero(x);
   const float result = choose(mask_below(magnitude_bits(x), 0x3f59999aU), near_zero, far);  // below 0.85
   return __builtin_bit_cast(float, __builtin_bit_cast(std::uint32_t, result) | sign);
+}
+
+/// Angles whose reduction to a quarter turn is exact enough; as bits.
+inline constexpr std::uint32_t greatest_angle = 0x49800000U;  // 2^20
+
+/// x - n pi / 2 of the nearest n; sets `beyond` where |x| is greater than greatest_angle, infinite or NaN.
+HEDDLE_ALWAYS_INLINE float quarter_turn(float x, std::uint32_t& n, std::uint32_t& beyond) {
+  constexpr double two_over_pi = 0x1.45f306dc9c883p-1;
+  constexpr double half_pi_high = 0x1.921fb544p+0;  // 33 bits: times n it is exact
+  constexpr double half_pi_low = 0x1.0b4611a626331p-34;
+  constexpr double round_to_integer = 0x1.8p+52;
+  beyond |= ~mask_below(magnitude_bits(x), greatest_angle);
+  const double wide = static_cast<double>(x);
+  const double shifted = wide * two_over_pi + round_to_integer;
+  n = static_cast<std::uint32_t>(__builtin_bit_cast(std::uint64_t, shifted));
+  const double whole = shifted - round_to_integer;
+  return static_cast<float>((wide - whole * half_pi_high) - whole * half_pi_low);
+}
+/// The sine of |r| <= pi / 4 if n is even, else the cosine.
+HEDDLE_ALWAYS_INLINE float sine_of_quarter(float r, std::uint32_t n) {
+  const float s = r * r;
+  float odd = -0x1.9953p-13F;
+  odd = odd * s + 0x1.110776p-7F;
+  odd = odd * s - 0x1.555546p-3F;
+  odd = (odd * s) * r + r;
+  const std::uint32_t sign = __builtin_bit_cast(std::uint32_t, r) & 0x80000000U;  // sin(-0) is -0
+  odd = __builtin_bit_cast(float, __builtin_bit_cast(std::uint32_t, odd) | sign);
+  float even = 0x1.99e904p-16F;
+  even = even * s - 0x1.6c0c2ap-10F;
+  even = even * s + 0x1.55554ap-5F;
+  even = (even * s - 0.5F) * s + 1.0F;
+  return choose(0U - (n & 1U), even, odd);
+}
+HEDDLE_ALWAYS_INLINE float with_sign_of_half_turn(float x, std::uint32_t n) {
+  return __builtin_bit_cast(float, __builtin_bit_cast(std::uint32_t, x) ^ ((n & 2U) << 30));
+}
+/// The sine of radians.
+HEDDLE_ALWAYS_INLINE float sin_f32(float x, std::uint32_t& beyond) {
+  std::uint32_t n;
+  const float r = quarter_turn(x, n, beyond);
+  return with_sign_of_half_turn(sine_of_quarter(r, n), n);
+}
+/// The cosine of radians.
+HEDDLE_ALWAYS_INLINE float cos_f32(float x, std::uint32_t& beyond) {
+  std::uint32_t n;
+  const float r = quarter_turn(x, n, beyond);
+  return with_sign_of_half_turn(sine_of_quarter(r, n + 1U), n + 1U);
+}
+/// The tangent of radians.
+HEDDLE_ALWAYS_INLINE float tan_f32(float x, std::uint32_t& beyond) {
+  std::uint32_t n;
+  const float r = quarter_turn(x, n, beyond);
+  const float ratio = sine_of_quarter(r, n) / sine_of_quarter(r, n + 1U);
+  return __builtin_bit_cast(float, __builtin_bit_cast(std::uint32_t, ratio) ^ ((n & 1U) << 31));
 }
 
 /// The sine and cosine of `turn` whole turns (2 pi turn), 0 <= turn < 1: the angle is reduced without rounding.

@@ -2,6 +2,7 @@
 // vectorises.
 #pragma once
 
+#include <cstdint>
 #include <cstring>
 
 #include "heddle/core/cast.hpp"
@@ -9,6 +10,7 @@
 #include "heddle/expr/numbers.hpp"
 #include "heddle/expr/space.hpp"
 #include "heddle/kernels/cpu/isa.hpp"
+#include "heddle/kernels/cpu/lane_value.hpp"
 #include "heddle/kernels/cpu/stream.hpp"
 
 namespace heddle {
@@ -19,98 +21,8 @@ namespace on_cpu {
 // each element type, stands in functions of its own, and kernels see operands and outputs through function pointers, a
 // chunk at a time: so a program's code and its compile time grow little with the number of its formulas.
 
-/// Lanes that the inner loop computes at once: a constant trip count, which vectorises at -O2.
-inline constexpr int lane_block = 16;
-static_assert(chunk % lane_block == 0);
 /// Results that are computed before they are written around the caches.
 inline constexpr int stream_chunk = 4 * chunk;
-
-/// One leaf's elements of a chunk, in the type that formulas compute in.
-template <class T>
-struct lane_array {
-  compute_type<T> lane[chunk];
-};
-/// Where they are: in memory as they lie there, or in a lane_array.
-template <class T>
-struct lane_pointer {
-  const compute_type<T>* lane;
-};
-
-template <class Form, class Slots>
-struct lanes_of;
-template <class Form, int... S>
-struct lanes_of<Form, std::integer_sequence<int, S...>> {
-  using arrays = pack<lane_array<typename leaf_type<S, Form>::type>...>;
-  using pointers = pack<lane_pointer<typename leaf_type<S, Form>::type>...>;
-};
-/// The lanes of all leaves of a form.
-template <class Form, int Leaves>
-using lane_arrays_t = typename lanes_of<Form, std::make_integer_sequence<int, Leaves>>::arrays;
-template <class Form, int Leaves>
-using lane_pointers_t = typename lanes_of<Form, std::make_integer_sequence<int, Leaves>>::pointers;
-
-template <class Argument, class T>
-HEDDLE_ALWAYS_INLINE auto as_argument(T value) {
-  if constexpr (std::is_void_v<Argument> || std::is_same_v<Argument, T>)
-    return value;
-  else
-    return cast_element<Argument>(value);
-}
-
-/// Functors may have a form of their own for the CPU's vector loops: `on_host(x…)`, next to operator().
-template <class F, class... A>
-HEDDLE_ALWAYS_INLINE auto call(const F& functor, A... arguments) {
-  // Of the same type: a double would else be narrowed to the form for floats.
-  if constexpr (requires {
-                  requires std::is_same_v<decltype(functor.on_host(arguments...)), decltype(functor(arguments...))>;
-                })
-    return functor.on_host(arguments...);
-  else
-    return functor(arguments...);
-}
-
-/// The value of a form at lane j.
-template <class Form>
-struct lane_value;
-template <class T, int Slot>
-struct lane_value<leaf_form<T, Slot>> {
-  template <class Lanes, class Hole>
-  static HEDDLE_ALWAYS_INLINE compute_type<T> at(const leaf_form<T, Slot>&, const Lanes& lanes, const Hole&,
-                                                 index_t j) {
-    return slot<Slot>(lanes).lane[j];
-  }
-};
-template <class T>
-struct lane_value<constant_form<T>> {
-  template <class Lanes, class Hole>
-  static HEDDLE_ALWAYS_INLINE T at(const constant_form<T>& form, const Lanes&, const Hole&, index_t) {
-    return form.value;
-  }
-};
-template <>
-struct lane_value<hole_form> {
-  template <class Lanes, class Hole>
-  static HEDDLE_ALWAYS_INLINE auto at(const hole_form&, const Lanes&, const Hole& hole, index_t j) {
-    return hole.lane[j];
-  }
-};
-template <class F, class Argument, class Result, class... Children>
-struct lane_value<map_form<F, Argument, Result, Children...>> {
-  template <class Lanes, class Hole>
-  static HEDDLE_ALWAYS_INLINE compute_type<Result> at(const map_form<F, Argument, Result, Children...>& form,
-                                                      const Lanes& lanes, const Hole& hole, index_t j) {
-    return at(form, lanes, hole, j, std::make_integer_sequence<int, static_cast<int>(sizeof...(Children))>{});
-  }
-
- private:
-  template <class Lanes, class Hole, int... I>
-  static HEDDLE_ALWAYS_INLINE compute_type<Result> at(const map_form<F, Argument, Result, Children...>& form,
-                                                      const Lanes& lanes, const Hole& hole, index_t j,
-                                                      std::integer_sequence<int, I...>) {
-    return cast_element<compute_type<Result>>(
-        call(form.functor, as_argument<Argument>(lane_value<Children>::at(slot<I>(form.children), lanes, hole, j))...));
-  }
-};
 
 /// Converts or copies a full chunk of neighbours.
 template <class T>
@@ -211,8 +123,9 @@ struct form_run {
     [[maybe_unused]] std::conditional_t<std::is_void_v<V>, no_hole, lane_array<V>> held_hole;
     for (index_t done = 0; done < count; done += step) {
       const index_t now = count - done < step ? count - done : step;
-      const lane_pointers_t<Form, Leaves> lanes{{lanes_of_leaf<typename leaf_type<S, Form>::type>(
+      lane_pointers_t<Form, Leaves> lanes{{lanes_of_leaf<typename leaf_type<S, Form>::type>(
           slot<S>(held).lane, data[S], offset[S], stride[S], done, now)}...};
+      if constexpr (form_words<Form>::any) form_words<Form>::fill(own, lanes, held, stride, static_cast<int>(now));
       std::conditional_t<std::is_void_v<V>, no_hole, lane_pointer<V>> values;
       if constexpr (!std::is_void_v<V>) values.lane = lanes_of_leaf<V>(held_hole.lane, hole, 0, 1, done, now);
       const bool in_place = out_stride == 1 && now % lane_block == 0 && !streams;
@@ -221,8 +134,16 @@ struct form_run {
         if (streams) (prefetch_ahead<lane_block>(slot<S>(lanes).lane + first), ...);
         // An array that nothing else can point to: what is read can't change by writing it, and the loop vectorises.
         Out result[lane_block];
-        for (int j = 0; j < lane_block; ++j)
-          result[j] = cast_element<Out>(lane_value<Form>::at(own, lanes, values, first + j));
+        if constexpr (is_limited<Form>) {
+          beyond_served beyond;
+          const limited_hole<std::remove_const_t<decltype(values)>> limited{{values}, &beyond};
+          for (int j = 0; j < lane_block; ++j)
+            result[j] = cast_element<Out>(lane_value<Form>::at(own, lanes, limited, first + j));
+          if (beyond.bits != 0) compute_one_by_one(own, lanes, values, first, result);
+        } else {
+          for (int j = 0; j < lane_block; ++j)
+            result[j] = cast_element<Out>(lane_value<Form>::at(own, lanes, values, first + j));
+        }
         std::memcpy(to + first, result, sizeof(result));
       }
       if (in_place) continue;
@@ -231,6 +152,12 @@ struct form_run {
       else
         store_lanes(out + done * out_stride, out_stride, apart, static_cast<int>(now));
     }
+  }
+  template <class Lanes, class Hole>
+  [[gnu::noinline, gnu::cold]] static void compute_one_by_one(const Form& own, const Lanes& lanes, const Hole& values,
+                                                              index_t first, Out* result) {
+    for (int j = 0; j < lane_block; ++j)
+      result[j] = cast_element<Out>(lane_value<Form>::at(own, lanes, values, first + j));
   }
 };
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 
 #include "heddle/config.hpp"
@@ -47,6 +48,40 @@ struct philox_block {
     }
   }
 };
+
+/// Words `first` to first + 63 of a stream.
+struct chunk_of_words {
+  std::uint32_t* words;
+  std::uint64_t first, offset, seed;
+
+  HEDDLE_ALWAYS_INLINE void operator()() const {
+    constexpr int groups = philox_block::groups;
+    static_assert(4 * groups == chunk);
+    const philox_block block(first / 4, offset, seed);
+    std::uint32_t side_by_side[chunk + 4];
+    for (int g = 0; g < groups; ++g) {
+      side_by_side[4 * g] = block.word[0][g];
+      side_by_side[4 * g + 1] = block.word[1][g];
+      side_by_side[4 * g + 2] = block.word[2][g];
+      side_by_side[4 * g + 3] = block.word[3][g];
+    }
+    if (first % 4 != 0) {
+      const philox_words last = philox4x32(first / 4 + groups, offset, seed);
+      std::memcpy(side_by_side + chunk, last.word, sizeof(last.word));
+    }
+    std::memcpy(words, side_by_side + first % 4, sizeof(std::uint32_t) * chunk);
+  }
+};
+
+/// philox_word of numbers first, first + step and so on, at most a chunk of them.
+[[gnu::noinline]] inline void fill_words(std::uint32_t* words, index_t first, index_t step, int count,
+                                         std::uint64_t offset, std::uint64_t seed) {
+  if (step == 1) {
+    vectorised(chunk_of_words{words, static_cast<std::uint64_t>(first), offset, seed});
+  } else {
+    for (int j = 0; j < count; ++j) words[j] = philox_word(static_cast<std::uint64_t>(first + j * step), offset, seed);
+  }
+}
 
 /// Fills `count` elements, the first of which is element `first` of the stream, a multiple of 64.
 template <bool Normal, class T>

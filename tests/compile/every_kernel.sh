@@ -12,13 +12,20 @@ nvcc=$(command -v nvcc || ls "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc" 2> /dev/nu
 architectures=("$@")
 if [ $# -eq 0 ]; then architectures=(75 80 86 89 90a 100 120); fi
 
+# Heddle has the same source for all of a generation's architectures: their machine code is made of the same PTX. The
+# host's code is other tests' matter.
 codes=()
 for architecture in "${architectures[@]}"; do
-  codes+=(-gencode "arch=compute_$architecture,code=sm_$architecture")
+  case $architecture in
+    86|89) generation=80 ;;
+    120) generation=100 ;;
+    *) generation=$architecture ;;
+  esac
+  codes+=(-gencode "arch=compute_$generation,code=sm_$architecture")
 done
 log=$scratch/log
 if ! "$nvcc" -std=c++20 -I"$here/../../include" -t "$(nproc)" "${codes[@]}" -Xptxas -v,-warn-spills \
-  -c "$here/every_kernel.cu" -o "$scratch/every_kernel.o" > "$log" 2>&1; then
+  -fatbin "$here/every_kernel.cu" -o "$scratch/every_kernel.fatbin" > "$log" 2>&1; then
   grep -vE '^ptxas info|bytes stack frame' "$log" | head -n 60
   exit 1
 fi

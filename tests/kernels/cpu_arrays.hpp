@@ -76,9 +76,25 @@ struct ChunkedSource : StridedSource<T, Value> {
   }
 };
 
+/// A generator that takes less time than what it tests.
+class Random {
+ public:
+  using result_type = std::uint32_t;
+  explicit Random(std::uint64_t seed) : state_(seed * 0x9e3779b97f4a7c15U) {}
+  static constexpr result_type min() { return 0; }
+  static constexpr result_type max() { return 0xffffffffU; }
+  result_type operator()() {
+    state_ = state_ * 6364136223846793005U + 1442695040888963407U;
+    return static_cast<result_type>((state_ ^ (state_ >> 22)) >> 22);
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
 /// Small integers, at most 4 in size: their sums are exact.
 template <class T>
-T small_integer(std::mt19937& random) {
+T small_integer(Random& random) {
   if constexpr (std::is_same_v<T, bool>) {
     return random() % 2 == 0;
   } else {

@@ -14,6 +14,7 @@ using heddle::half;
 using heddle_test::as_size;
 using heddle_test::index_t;
 using heddle_test::OutputArray;
+using heddle_test::Random;
 using heddle_test::small_integer;
 
 template <class T>
@@ -31,7 +32,7 @@ struct Matrix {
   std::vector<T> memory;
   gemm_operand<T> operand;
 
-  Matrix(index_t rows_wanted, index_t columns_wanted, Layout layout, std::mt19937& random, index_t batches = 1,
+  Matrix(index_t rows_wanted, index_t columns_wanted, Layout layout, Random& random, index_t batches = 1,
          bool exact = true)
       : rows(rows_wanted), columns(columns_wanted), memory(as_size(rows * columns * 3 * batches + 1)) {
     std::uniform_real_distribution<float> real(-1, 1);
@@ -77,7 +78,7 @@ struct Matrix<bool> {
   index_t rows, columns;
   std::vector<char> memory;
   gemm_operand<bool> operand;
-  Matrix(index_t rows_wanted, index_t columns_wanted, Layout, std::mt19937& random, index_t = 1, bool = true)
+  Matrix(index_t rows_wanted, index_t columns_wanted, Layout, Random& random, index_t = 1, bool = true)
       : rows(rows_wanted), columns(columns_wanted), memory(as_size(rows * columns + 1)) {
     for (char& value : memory) value = static_cast<char>(random() % 2);
     operand.data = reinterpret_cast<const bool*>(memory.data());
@@ -156,7 +157,7 @@ constexpr index_t extents[] = {1,  2,  3,  4,  5,  7,  8,  9,  12, 13, 15, 16, 1
 constexpr index_t depths[] = {1, 2, 3, 5, 8, 15, 16, 17, 31, 33, 64, 95, 96, 97, 191, 192, 193, 400};
 
 TYPED_TEST(CpuGemm, SmallIntegersAreExactForEveryShapeAndLayout) {
-  std::mt19937 random(1);
+  Random random(1);
   int count = 0;
   for (const index_t m : extents) {
     for (int repeat = 0; repeat < 10; ++repeat, ++count) {
@@ -171,7 +172,7 @@ TYPED_TEST(CpuGemm, SmallIntegersAreExactForEveryShapeAndLayout) {
 }
 
 TYPED_TEST(CpuGemm, SeveralTiles) {
-  std::mt19937 random(2);
+  Random random(2);
   const index_t shapes[][3] = {{289, 385, 70}, {97, 400, 97}, {300, 10, 193}, {10, 800, 50}};
   for (const auto& shape : shapes) {
     const Matrix<TypeParam> a(shape[0], shape[2], Layout::rows, random);
@@ -182,7 +183,7 @@ TYPED_TEST(CpuGemm, SeveralTiles) {
 }
 
 TYPED_TEST(CpuGemm, MatrixTimesVectorAndVectorTimesMatrix) {
-  std::mt19937 random(3);
+  Random random(3);
   for (const index_t m : {1, 2, 15, 16, 17, 63, 64, 65, 255, 256, 257, 600}) {
     for (const index_t k : {1, 3, 63, 64, 65, 511, 512, 513, 700}) {
       const Layout layout = layouts[random() % std::size(layouts)];
@@ -195,7 +196,7 @@ TYPED_TEST(CpuGemm, MatrixTimesVectorAndVectorTimesMatrix) {
 }
 
 TYPED_TEST(CpuGemm, LongVectorsAreSharedInParts) {
-  std::mt19937 random(4);
+  Random random(4);
   for (const index_t k : {16383, 16384, 16385, 70001}) {
     for (const Layout layout : {Layout::rows, Layout::columns}) {
       check(Matrix<TypeParam>(3, k, layout, random), Matrix<TypeParam>(k, 1, Layout::rows, random), 1, true, true);
@@ -205,7 +206,7 @@ TYPED_TEST(CpuGemm, LongVectorsAreSharedInParts) {
 }
 
 TYPED_TEST(CpuGemm, NoElementsAndNoProducts) {
-  std::mt19937 random(5);
+  Random random(5);
   for (const index_t m : {0, 1, 3, 20})
     for (const index_t n : {0, 1, 3, 20})
       for (const index_t k : {0, 2}) {
@@ -223,7 +224,7 @@ using Floats = testing::Types<float, double, half, bfloat16>;
 TYPED_TEST_SUITE(CpuGemmReal, Floats);
 
 TYPED_TEST(CpuGemmReal, RealValuesWithinTheBound) {
-  std::mt19937 random(6);
+  Random random(6);
   const index_t shapes[][3] = {{65, 130, 784}, {33, 49, 2000}, {17, 1, 3000},
                                {1, 17, 3000},  {3, 2, 20000},  {5, 60, 4500}};
   for (const auto& shape : shapes) {
@@ -237,7 +238,7 @@ TYPED_TEST(CpuGemmReal, RealValuesWithinTheBound) {
 }
 
 TYPED_TEST(CpuGemmReal, ManyBatches) {
-  std::mt19937 random(7);
+  Random random(7);
   for (const index_t batches : {2, 3, 40}) {
     const Matrix<TypeParam> a(13, 21, Layout::columns, random, batches);
     const Matrix<TypeParam> b(21, 34, Layout::rows, random, batches);
@@ -271,7 +272,7 @@ TEST(CpuGemmBatches, AreNumberedRowMajorOverTheirExtents) {
 // More rows and columns than are packed at once; with the greater k, several slabs of it too. Sample elements, where
 // the whole reference would take too long.
 TEST(CpuGemmLarge, SeveralRegionsAndSlabs) {
-  std::mt19937 random(8);
+  Random random(8);
   const index_t sizes[][3] = {{1003, 1005, 4101}, {1103, 1105, 2000}};
   for (const auto& size : sizes) {
     const index_t m = size[0], n = size[1], k = size[2];
@@ -312,7 +313,7 @@ TEST(CpuGemmIntegers, Wrap) {
 }
 
 TEST(CpuGemmNan, StaysInItsRowAndColumn) {
-  std::mt19937 random(9);
+  Random random(9);
   constexpr index_t m = 11, n = 50, k = 19;
   Matrix<float> a(m, k, Layout::rows, random), b(k, n, Layout::rows, random);
   a.memory[as_size(2 * k + 3)] = std::numeric_limits<float>::quiet_NaN();
@@ -329,7 +330,7 @@ TEST(CpuGemmNan, StaysInItsRowAndColumn) {
 }
 
 TEST(CpuGemmThreads, DISABLED_Digest) {
-  std::mt19937 random(10);
+  Random random(10);
   heddle_test::Digest digest;
   const index_t shapes[][3] = {{64, 128, 784}, {300, 500, 700}, {1, 300, 40000}, {300, 1, 5000}, {1, 1, 100000}};
   for (const auto& size : shapes) {

@@ -12,6 +12,7 @@ using heddle_test::as_size;
 using heddle_test::ChunkedSource;
 using heddle_test::index_t;
 using heddle_test::OutputArray;
+using heddle_test::Random;
 using heddle_test::small_integer;
 using heddle_test::StridedSource;
 
@@ -114,7 +115,7 @@ TYPED_TEST_SUITE(CpuReduce, Elements);
 TYPED_TEST(CpuReduce, SumsOfSmallIntegersAreExact) {
   using Value = std::conditional_t<std::is_same_v<TypeParam, half>, float, TypeParam>;
   using State = std::conditional_t<std::is_integral_v<Value>, std::int64_t, Value>;
-  std::mt19937 random(1);
+  Random random(1);
   for (const Layout layout : layouts) {
     for (const index_t inner : counts) {
       for (const index_t outer : {index_t{1}, index_t{2}, index_t{8}, counts[random() % 18], counts[random() % 18]}) {
@@ -135,7 +136,7 @@ TYPED_TEST(CpuReduce, SumsOfSmallIntegersAreExact) {
 
 // No 0 may slip in where a chunk is not full.
 TEST(CpuReduceMax, OfNegativeNumbersIsNegative) {
-  std::mt19937 random(6);
+  Random random(6);
   for (const Layout layout : layouts) {
     for (const index_t inner : counts) {
       for (const index_t outer : {1, 3, 9, 65}) {
@@ -153,7 +154,7 @@ TEST(CpuReduceMax, OfNegativeNumbersIsNegative) {
 }
 
 TEST(CpuReduceArgmax, IsTheFirstOfEqualsAndTheFirstNan) {
-  std::mt19937 random(2);
+  Random random(2);
   for (const Layout layout : layouts) {
     for (const index_t inner : counts) {
       for (const index_t outer : {1, 3, 9, 65, 200}) {
@@ -177,7 +178,7 @@ TEST(CpuReduceArgmax, IsTheFirstOfEqualsAndTheFirstNan) {
 }
 
 TEST(CpuReduceParts, LongGroupsAreSharedAndExact) {
-  std::mt19937 random(3);
+  Random random(3);
   for (const index_t inner : {65535, 65536, 65537, 200001}) {
     for (const index_t outer : {1, 3, 8, 70}) {
       for (const Layout layout : {Layout::rows, Layout::columns}) {
@@ -204,7 +205,7 @@ TEST(CpuReduceParts, LongGroupsAreSharedAndExact) {
 }
 
 TEST(CpuReduceAccuracy, SumsOfRealValuesWithinTheBound) {
-  std::mt19937 random(4);
+  Random random(4);
   std::uniform_real_distribution<float> real(-1, 1);
   for (const Layout layout : layouts) {
     for (const auto& [outer, inner] : {std::pair<index_t, index_t>{1, 1000003}, {40, 10007}, {1000, 1000}, {17, 3}}) {
@@ -278,7 +279,7 @@ TEST(CpuReduceEmpty, NothingGivesTheIdentity) {
 }
 
 TEST(CpuReduceThreads, DISABLED_Digest) {
-  std::mt19937 random(5);
+  Random random(5);
   std::uniform_real_distribution<float> real(-1, 1);
   heddle_test::Digest digest;
   for (const auto& [outer, inner] : {std::pair<index_t, index_t>{1, 1000003}, {40, 90007}, {1000, 1000}, {9, 300000}}) {

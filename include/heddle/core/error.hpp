@@ -16,11 +16,11 @@ namespace heddle {
 /// A text that does not fit is cut. Example: `Message{} << "axis " << 3 << " is out of range"`.
 class Message {
  public:
-  Message& operator<<(const char* text) noexcept {
+  [[gnu::cold, gnu::noinline]] Message& operator<<(const char* text) noexcept {
     append(text, std::strlen(text));
     return *this;
   }
-  Message& operator<<(char letter) noexcept {
+  [[gnu::cold, gnu::noinline]] Message& operator<<(char letter) noexcept {
     append(&letter, 1);
     return *this;
   }
@@ -43,13 +43,13 @@ class Message {
 
  private:
   template <class Value>
-  Message& formatted(const char* format, Value value) noexcept {
+  [[gnu::cold, gnu::noinline]] Message& formatted(const char* format, Value value) noexcept {
     char digits[40];
     const int length = std::snprintf(digits, sizeof(digits), format, value);
     if (length > 0) append(digits, static_cast<std::size_t>(length));
     return *this;
   }
-  void append(const char* text, std::size_t count) noexcept {
+  [[gnu::cold, gnu::noinline]] void append(const char* text, std::size_t count) noexcept {
     const std::size_t room = sizeof(text_) - 1 - size_;
     if (count > room) count = room;
     std::memcpy(text_ + size_, text, count);

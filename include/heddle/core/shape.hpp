@@ -75,14 +75,18 @@ class Shape<0> {
 template <std::integral... I>
 Shape(I...) -> Shape<static_cast<int>(sizeof...(I))>;
 
+/// Writes the extents of a shape of any rank.
+[[gnu::cold, gnu::noinline]] inline Message& append_shape(Message& message, const index_t* extents, int rank) {
+  message << '(';
+  for (int i = 0; i < rank; ++i) {
+    if (i > 0) message << ", ";
+    message << extents[i];
+  }
+  return message << (rank == 1 ? ",)" : ")");
+}
 template <int Rank>
 Message& operator<<(Message& message, const Shape<Rank>& shape) {
-  message << '(';
-  for (int i = 0; i < Rank; ++i) {
-    if (i > 0) message << ", ";
-    message << shape[i];
-  }
-  return message << (Rank == 1 ? ",)" : ")");
+  return append_shape(message, shape.begin(), Rank);
 }
 template <int Rank>
 Message& operator<<(Message&& message, const Shape<Rank>& shape) {

@@ -191,19 +191,24 @@ constexpr bool broadcast_into(Shape<To>& shape, const Shape<From>& operand_shape
   return true;
 }
 
+/// An operand's extents; the rank is -1 for numbers, which go with every shape.
+struct operand_extents {
+  const index_t* extents;
+  int rank;
+};
+
 /// Throws ShapeError with the operation and its operands' shapes.
-template <class... Operands>
-[[noreturn]] void throw_broadcast_error(const char* operation, const Operands&... operands) {
+[[noreturn, gnu::cold, gnu::noinline]] inline void throw_broadcast_error(const char* operation,
+                                                                         const operand_extents* operands, int count) {
   Message message;
   message << operation << ": shapes ";
   const char* separator = "";
-  auto append = [&](const auto& operand) {
-    if constexpr (!std::is_same_v<typename std::remove_cvref_t<decltype(operand)>::device_type, any_device>) {
-      message << separator << operand.shape();
-      separator = " and ";
-    }
-  };
-  (append(operands), ...);
+  for (int i = 0; i < count; ++i) {
+    if (operands[i].rank < 0) continue;
+    message << separator;
+    append_shape(message, operands[i].extents, operands[i].rank);
+    separator = " and ";
+  }
   message << " can't be broadcast together";
   throw ShapeError(message);
 }
@@ -243,7 +248,7 @@ class map_formula : public formula<map_formula<F, Operands...>>, private copy_ru
 
   explicit map_formula(F functor, Operands... operands)
       : functor_(functor),
-        shape_(joint_shape(operands...)),
+        shape_(joint_shape(operands.shape()...)),
         device_(joint(operands...)),
         operands_{{std::move(operands)}...} {}
 
@@ -263,9 +268,14 @@ class map_formula : public formula<map_formula<F, Operands...>>, private copy_ru
   }
 
  private:
-  static Shape<rank> joint_shape(const Operands&... operands) {
+  template <class... Shapes>
+  static Shape<rank> joint_shape(const Shapes&... shapes) {
     Shape<rank> shape = shape_of_ones<rank>();
-    if (!(broadcast_into(shape, operands.shape()) && ...)) throw_broadcast_error(operation_name<F>(), operands...);
+    if (!(broadcast_into(shape, shapes) && ...)) {
+      const operand_extents operands[] = {
+          {shapes.begin(), std::is_same_v<typename Operands::device_type, any_device> ? -1 : Operands::rank}...};
+      throw_broadcast_error(operation_name<F>(), operands, arity);
+    }
     return shape;
   }
   static device_type joint(const Operands&... operands) {

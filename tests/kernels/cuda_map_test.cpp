@@ -49,9 +49,20 @@ TEST(CudaMap, doubles_transposed_and_broadcast) {
   EXPECT_TRUE(equal(to_array(z), a.values * c.values));
 }
 
+// Rows that begin anywhere.
+TEST(CudaMap, rows_of_halves_of_every_phase) {
+  for (std::int64_t columns = 1000; columns < 1008; ++columns) {
+    const auto a = exact_operand<hd::half, 2>({37, columns}, Layout::contiguous, 1);
+    const auto row = exact_operand<float, 1>({columns}, Layout::contiguous, 2);
+    const Output<hd::half, 2> y({37, columns}, Layout::contiguous);
+    y.tensor().assign(a.tensor + row.tensor);
+    EXPECT_TRUE(equal(to_array(y.tensor()), a.values + row.values)) << columns;
+  }
+}
+
 TEST(CudaMap, broadcasts_by_rows_columns_and_numbers) {
   for (const std::int64_t rows : {1, 3, 70}) {
-    for (const std::int64_t columns : {1, 4, 5, 33, 1000, 1001, 2052}) {
+    for (const std::int64_t columns : {1, 4, 5, 33, 1000, 1001, 1002, 2052}) {
       const auto a = exact_operand<float, 2>({rows, columns}, Layout::contiguous, 1);
       const auto row = exact_operand<float, 1>({columns}, Layout::contiguous, 2);
       const auto wide = exact_operand<float, 2>({1, columns}, Layout::contiguous, 3);

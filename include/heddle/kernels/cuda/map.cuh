@@ -61,9 +61,40 @@ inline unsigned lanes_along(index_t columns) {
   return best;
 }
 
+/// How rows that begin anywhere can be taken in vectors: see map_arguments. Phase 0: they can't.
+template <int Leaves>
+struct row_phase {
+  unsigned phase = 0;
+  bool single[static_cast<std::size_t>(Leaves > 0 ? Leaves : 1)] = {};
+};
+template <class Form, class Out, int V, int Leaves, int Rank, int... S>
+row_phase<Leaves> find_phase(const map_space<Leaves, Rank>& space, const Out* out,
+                             [[maybe_unused]] const void* const* data, std::integer_sequence<int, S...>) {
+  constexpr index_t worthwhile = 16 * V;
+  row_phase<Leaves> found;
+  if (space.rank != 2 || space.inner(0) != 1 || space.extent[1] < worthwhile) return found;
+  const auto phase_of = [&](int r) { return static_cast<unsigned>(space.stride[r][0]) & unsigned{V - 1}; };
+  const auto is_aligned = [](const void* place, std::size_t bytes) {
+    return reinterpret_cast<std::uintptr_t>(place) % bytes == 0;
+  };
+  const auto fits = [&](bool is_number, std::size_t bytes, int s) {
+    if (is_number) return false;
+    if (space.inner(s + 1) == 0) return true;
+    if (space.inner(s + 1) != 1) return false;
+    const bool alike = phase_of(s + 1) == phase_of(0) && is_aligned(data[s], bytes);
+    found.single[s] = !alike;
+    return alike || space.stride[s + 1][0] == 0;
+  };
+  const bool all_fit = (fits(is_number_v<typename leaf_type<S, Form>::type>,
+                             alignof(vector_of<typename leaf_type<S, Form>::type, V>), S) &&
+                        ...);
+  if (all_fit && is_aligned(out, alignof(vector_of<Out, V>))) found.phase = phase_of(0);
+  return found;
+}
+
 template <class Form, class Out, int Leaves, int Rank, int V>
 void launch_rows(const bound_formula<Form, Out, Leaves, Rank>& bound, const map_space<Leaves, Rank>& space,
-                 const launch_context& context) {
+                 const launch_context& context, const row_phase<Leaves>& rows = {}) {
   map_arguments<Form, Out, Leaves, Rank> arguments{.form = bound.form, .out = bound.out, .data = {}, .outer = {}};
   static_assert(sizeof(arguments) <= max_parameter_bytes, "this formula is too large for one kernel");
   for (int r = 0; r < Leaves; ++r) arguments.data[r] = bound.table.data[r];
@@ -83,10 +114,14 @@ void launch_rows(const bound_formula<Form, Out, Leaves, Rank>& bound, const map_
   }
   constexpr int unroll = row_unroll<Form, Leaves, V>;
   // A thread's vectors lie below each other, or side by side where each row has to be found by division.
-  const index_t vectors = (arguments.columns + V - 1) / V;
+  const index_t vectors = (arguments.columns + V - 1) / V + (rows.phase == 0 ? 0 : 1);
+  arguments.phase = rows.phase;
+  for (int r = 0; r < Leaves; ++r) arguments.single[r] = rows.single[r];
   const bool downwards = outer_rank == 1 || (outer_rank > 1 && vectors < 2 * unroll);
   const index_t runs = downwards ? vectors : (vectors + unroll - 1) / unroll;
   arguments.log2_lanes = lanes_along(runs);
+  // A thread's rows begin alike.
+  while ((static_cast<unsigned>(map_block) >> arguments.log2_lanes) * rows.phase % V != 0) --arguments.log2_lanes;
   const unsigned lanes = 1U << arguments.log2_lanes;
   const unsigned height = static_cast<unsigned>(map_block) >> arguments.log2_lanes;
   arguments.lane_mask = lanes - 1;
@@ -94,7 +129,8 @@ void launch_rows(const bound_formula<Form, Out, Leaves, Rank>& bound, const map_
   arguments.next_column = downwards ? 0 : lanes * V;
   arguments.block_rows = downwards ? height * unroll : height;
   arguments.block_columns = downwards ? lanes * V : lanes * V * unroll;
-  arguments.whole_columns = arguments.columns - V + 1 - (unroll - 1) * static_cast<index_t>(arguments.next_column);
+  const index_t whole_columns = arguments.columns - V + 1 - (unroll - 1) * static_cast<index_t>(arguments.next_column);
+  arguments.whole_columns = static_cast<std::uint64_t>(whole_columns > 0 ? whole_columns : 0);
   // Below each other is a step that is always the same only along a single axis.
   if (!downwards || outer_rank == 1)
     arguments.whole_rows = arguments.rows - (unroll - 1) * static_cast<index_t>(arguments.next_row);
@@ -207,6 +243,10 @@ void map(const bound_formula<Form, Out, Leaves, Rank>& bound, const launch_conte
     // elements are wide enough.
     if constexpr ((Leaves != 1 || Rank > 1) && !has_double<Form, Leaves>)
       return launch_rows<Form, Out, Leaves, Rank, V>(bound, space, context);
+  }
+  if constexpr (Leaves > 1 && Rank > 1 && V > 1 && !has_double<Form, Leaves>) {
+    const auto rows = find_phase<Form, Out, V>(space, bound.out, bound.table.data, slots);
+    if (rows.phase != 0) return launch_rows<Form, Out, Leaves, Rank, V>(bound, space, context, rows);
   }
   if constexpr (Leaves > 0 && Rank > 1) {
     if (launch_tiles(bound, space, context, slots)) return;

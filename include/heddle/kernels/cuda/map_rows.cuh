@@ -86,7 +86,12 @@ struct map_arguments {
   unsigned log2_lanes = 0, lane_mask = 0;
   unsigned next_row = 0, next_column = 0;      ///< from one of a thread's vectors to the next
   unsigned block_rows = 0, block_columns = 0;  ///< what a block takes
-  index_t whole_rows = 0, whole_columns = 0;   ///< whoever begins below these has all of his vectors
+  index_t whole_rows = 0;                      ///< whoever begins below these has all of his vectors
+  std::uint64_t whole_columns = 0;
+  // Rows that begin anywhere: by how many elements more than a whole number of vectors each begins after the one before
+  // it. Threads then begin before the row, where its vectors do.
+  unsigned phase = 0;
+  bool single[static_cast<std::size_t>(Leaves > 0 ? Leaves : 1)] = {};  ///< leaves that don't begin as the output does
 };
 
 template <class Form, int Leaves, int V>
@@ -97,14 +102,14 @@ inline constexpr unsigned grid_edge = 65535;
 /// A thread's vectors of a leaf; where all of them are one, it is loaded once.
 template <int Unroll, class T, int V>
 __device__ __forceinline__ void load_jumped(register_lanes<T, V> (&registers)[Unroll], const void* data, index_t offset,
-                                            index_t jump, index_t step) {
+                                            index_t jump, index_t step, bool single) {
   if (V > 1 && step == 0) {
 #pragma unroll
     for (int u = 0; u < Unroll; ++u, offset += jump) load_vector<V>(registers[u], data, offset, 0, V);
   } else if (jump == 0) {
     // Nothing, but it keeps the compiler from loading the first vector for both cases and copying it for both.
     asm volatile("");
-    load_vector<V>(registers[0], data, offset, V == 1 ? 0 : 1, V);
+    load_vector<V>(registers[0], data, offset, V == 1 ? 0 : 1, V, 0, V > 1 && single);
 #pragma unroll
     for (int u = 1; u < Unroll; ++u) registers[u] = registers[0];
   } else {
@@ -127,7 +132,9 @@ struct jumped_registers<Form, V, std::integer_sequence<int, S...>> {
   template <class Arguments>
   __device__ __forceinline__ void load([[maybe_unused]] const Arguments& arguments,
                                        [[maybe_unused]] const index_t* offset) {
-    (load_jumped(slot<S>(leaves).at, arguments.data[S], offset[S], arguments.jump[S], arguments.step[S]), ...);
+    (load_jumped(slot<S>(leaves).at, arguments.data[S], offset[S], arguments.jump[S], arguments.step[S],
+                 arguments.single[S]),
+     ...);
   }
   __device__ __forceinline__ auto vector([[maybe_unused]] int u) const {
     return pack<register_lanes<typename leaf_type<S, Form>::type, V>...>{{slot<S>(leaves).at[u]}...};
@@ -136,8 +143,10 @@ struct jumped_registers<Form, V, std::integer_sequence<int, S...>> {
 
 template <int V, class Registers, class Arguments, int... S>
 __device__ __forceinline__ void load_row(Registers& registers, const Arguments& arguments, const index_t* offset,
-                                         int valid, std::integer_sequence<int, S...>) {
-  (load_vector<V>(slot<S>(registers), arguments.data[S], offset[S], V == 1 ? 0 : arguments.step[S], valid), ...);
+                                         int first, int valid, std::integer_sequence<int, S...>) {
+  (load_vector<V>(slot<S>(registers), arguments.data[S], offset[S], V == 1 ? 0 : arguments.step[S], valid, first,
+                  arguments.single[S]),
+   ...);
 }
 
 template <class Form, class Out, int Leaves, int Rank, int V>
@@ -146,13 +155,15 @@ __global__ void __launch_bounds__(map_block)
   constexpr int places = Leaves + 1;
   constexpr int unroll = row_unroll<Form, Leaves, V>;
   constexpr auto slots = std::make_integer_sequence<int, Leaves>{};
-  const index_t row =
-      static_cast<index_t>(std::uint64_t{blockIdx.x} * arguments.block_rows + (threadIdx.x >> arguments.log2_lanes));
+  const unsigned own_line = threadIdx.x >> arguments.log2_lanes;
+  const index_t row = static_cast<index_t>(std::uint64_t{blockIdx.x} * arguments.block_rows + own_line);
+  int own_place = static_cast<int>(threadIdx.x & arguments.lane_mask) * V;
+  // A block's rows begin with a phase of 0.
+  if constexpr (V > 1) own_place -= static_cast<int>(own_line * arguments.phase & unsigned{V - 1});
   const index_t column =
-      static_cast<index_t>(std::uint64_t{blockIdx.y + blockIdx.z * grid_edge} * arguments.block_columns +
-                           (threadIdx.x & arguments.lane_mask) * V);
-  if (column >= arguments.columns) return;
-  if (row < arguments.whole_rows && column < arguments.whole_columns) {
+      static_cast<index_t>(std::uint64_t{blockIdx.y + blockIdx.z * grid_edge} * arguments.block_columns) + own_place;
+  // A column before the row's is a great unsigned one.
+  if (row < arguments.whole_rows && static_cast<std::uint64_t>(column) < arguments.whole_columns) {
     index_t offset[places];
 #pragma unroll
     for (int r = 0; r < places; ++r) offset[r] = V > 1 && r == Leaves ? column : column * arguments.step[r];
@@ -178,20 +189,21 @@ __global__ void __launch_bounds__(map_block)
     const index_t own_column = column + static_cast<index_t>(u * arguments.next_column);
     if (own_row >= arguments.rows || own_column >= arguments.columns) break;
     const int valid = arguments.columns - own_column < V ? static_cast<int>(arguments.columns - own_column) : V;
+    const int first = V > 1 && own_column < 0 ? static_cast<int>(-own_column) : 0;
     index_t offset[places];
 #pragma unroll
     for (int r = 0; r < places; ++r) offset[r] = own_column * arguments.step[r];
     arguments.outer.advance(own_row, offset);
     registers_t<Form, Leaves, V> registers;
-    load_row<V>(registers, arguments, offset, valid, slots);
+    load_row<V>(registers, arguments, offset, first, valid, slots);
     Out* const to = arguments.out + offset[Leaves];
     const vector_of<Out, V> result = vector_value<Out, V>(arguments.form, registers);
-    if (valid == V) {
+    if (valid - first == V) {
       *reinterpret_cast<vector_of<Out, V>*>(to) = result;
     } else {
 #pragma unroll
       for (int j = 0; j < V; ++j)
-        if (j < valid) to[j] = result.lane[j];
+        if (j >= first && j < valid) to[j] = result.lane[j];
     }
   }
 }

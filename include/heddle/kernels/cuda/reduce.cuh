@@ -48,7 +48,9 @@ inline reduce_plan plan_columns(index_t outer_count, index_t inner_count, int wi
     const index_t threads = vectors << inner, each = inner_count >> inner;
     return (threads < 128 * 512 && each > under_way) || (threads < 128 * 1024 && each >= 16 * under_way);
   };
-  while (inner < 9 && goes_on()) ++inner;
+  // Neighbouring threads should read 64 bytes at least.
+  const int most = 9 - log2_ceil(vectors, 2);
+  while (inner < most && goes_on()) ++inner;
   // Rows of threads are as long as the shared memory for their results allows (reduce_scratch).
   int outer = inner < 3 ? 7 - inner : (inner < 5 ? 4 : 3);
   while (outer > 0 && (outer + inner > 9 || index_t{1} << (outer - 1) >= vectors)) --outer;

@@ -210,8 +210,8 @@ class row_source : public row_form<Bound, false> {
   using Cursor = typename Base::Cursor;
   /// Columns that a thread best takes at once.
   static constexpr int vector_width = [] {
-    constexpr int smallest = leaf_sizes<Form, Slots>::smallest(8);
-    return smallest > 4 ? 2 : (smallest > 2 ? 4 : 8);
+    constexpr int greatest = leaf_sizes<Form, Slots>::greatest(2);
+    return greatest > 8 ? 1 : 16 / greatest;
   }();
 
   row_source(const Bound& bound, const bool* inner) : Base(bound, inner) {}

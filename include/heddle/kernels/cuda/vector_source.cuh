@@ -24,8 +24,8 @@ class vector_source : public source<Bound> {
   using Position = typename Base::Position;
   /// Elements that a thread takes at once.
   static constexpr int vector_width = [] {
-    constexpr int smallest = leaf_sizes<Form, Slots>::smallest(8);
-    return smallest > 4 ? 2 : (smallest > 2 ? 4 : 8);
+    constexpr int greatest = leaf_sizes<Form, Slots>::greatest(2);
+    return greatest > 8 ? 1 : 16 / greatest;
   }();
   /// How many such vectors a thread should have under way.
   static constexpr int vectors_at_once = vectors_under_way<Form, Bound::leaves, vector_width>(4);

@@ -7,35 +7,32 @@ namespace heddle {
 inline namespace HEDDLE_BUILD {
 namespace on_cuda {
 
+template <class T>
+inline constexpr int bytes_in_memory = static_cast<int>(sizeof(T));
+template <>
+inline constexpr int bytes_in_memory<element_number> = 0;
+
 template <class Form, class Slots>
 struct leaf_sizes;
 template <class Form, int... S>
 struct leaf_sizes<Form, std::integer_sequence<int, S...>> {
-  static constexpr int smallest(int with) {
-    ((with = static_cast<int>(sizeof(typename leaf_type<S, Form>::type)) < with
-                 ? static_cast<int>(sizeof(typename leaf_type<S, Form>::type))
-                 : with),
-     ...);
-    return with;
-  }
   static constexpr bool any_double = (false || ... || std::is_same_v<typename leaf_type<S, Form>::type, double>);
   static constexpr int sum() { return (0 + ... + static_cast<int>(sizeof(typename leaf_type<S, Form>::type))); }
+  /// The greatest, of leaves that lie in memory.
   static constexpr int greatest(int with) {
-    ((with = static_cast<int>(sizeof(typename leaf_type<S, Form>::type)) > with
-                 ? static_cast<int>(sizeof(typename leaf_type<S, Form>::type))
+    ((with = bytes_in_memory<typename leaf_type<S, Form>::type> > with
+                 ? bytes_in_memory<typename leaf_type<S, Form>::type>
                  : with),
      ...);
     return with;
   }
 };
 
-/// Elements a thread takes at once: 16 bytes of the smallest type, at most 64 of the greatest.
+/// Elements a thread takes at once: 16 bytes of the greatest type, so that neighbouring threads read and write
+/// neighbouring bytes of all of them.
 template <class Form, class Out, int Leaves>
 constexpr int vector_lanes() {
-  using sizes = leaf_sizes<Form, std::make_integer_sequence<int, Leaves>>;
-  constexpr int most = 16 / sizes::smallest(sizeof(Out));
-  constexpr int bound = 64 / sizes::greatest(sizeof(Out));
-  return most < bound ? most : bound;
+  return 16 / leaf_sizes<Form, std::make_integer_sequence<int, Leaves>>::greatest(static_cast<int>(sizeof(Out)));
 }
 
 /// double's functions call others, and what is in registers meanwhile is spilled soon.
@@ -58,15 +55,17 @@ struct alignas((sizeof(T) * V < 16) ? sizeof(T) * V : 16) vector_of {
   T lane[V];
 };
 
+/// Of V neighbours those from `first` to before `valid` are there to be read; `single`: they lie in memory anyhow, but
+/// not at a multiple of their size.
 template <int V, class T>
 __device__ __forceinline__ void load_vector(register_lanes<T, V>& to, const void* data, index_t offset,
-                                            index_t inner_stride, int valid) {
+                                            index_t inner_stride, int valid, int first = 0, bool single = false) {
   if constexpr (std::is_same_v<T, element_number>) {
     // Neighbours begin at a multiple of V, and said like this the compiler knows it: random maps then compute the
     // generator's words once for all of a group.
-    const index_t first = number_at(data, offset);
+    const index_t number = number_at(data, offset);
 #pragma unroll
-    for (int j = 0; j < V; ++j) to.lane[j].value = inner_stride == 0 ? first : (first & ~index_t{V - 1}) | j;
+    for (int j = 0; j < V; ++j) to.lane[j].value = inner_stride == 0 ? number : (number & ~index_t{V - 1}) | j;
     return;
   }
   const T* const from = static_cast<const T*>(data) + offset;
@@ -74,13 +73,13 @@ __device__ __forceinline__ void load_vector(register_lanes<T, V>& to, const void
     const T value = *from;
 #pragma unroll
     for (int j = 0; j < V; ++j) to.lane[j] = value;
-  } else if (valid == V) {
+  } else if (valid - first == V && !single) {
     const auto vector = *reinterpret_cast<const vector_of<T, V>*>(from);
 #pragma unroll
     for (int j = 0; j < V; ++j) to.lane[j] = vector.lane[j];
   } else {
 #pragma unroll
-    for (int j = 0; j < V; ++j) to.lane[j] = from[j < valid ? j : 0];
+    for (int j = 0; j < V; ++j) to.lane[j] = from[j >= first && j < valid ? j : first];
   }
 }
 

@@ -88,6 +88,14 @@ template <class T>
 /// No producer's values.
 struct no_hole {};
 
+/// Whether a form only moves elements: of one tensor, or the values of a producer of type V.
+template <class Form, class Out, class V>
+inline constexpr bool is_copy = false;
+template <class Out, int Slot, class V>
+inline constexpr bool is_copy<leaf_form<Out, Slot>, Out, V> = is_direct<Out>;
+template <class Out>
+inline constexpr bool is_copy<hole_form, Out, Out> = is_direct<Out>;
+
 /// Computes `count` elements of a form along one axis of its leaves: the loop that vectorises. `hole`: the values of
 /// the producer whose epilogue the form is, or null.
 template <class Form, class Out, int Leaves, class V>
@@ -113,12 +121,12 @@ struct form_run {
   template <int... S>
   HEDDLE_ALWAYS_INLINE void run(std::integer_sequence<int, S...> leaves) const {
     // A copy of its own: what others may see could change by writing the results, and the loop would not vectorise.
-    const Form own = form;
+    [[maybe_unused]] const Form own = form;
     // What the loop needs in registers is loaded once a step: long ones, where nothing is gathered.
     index_t step = chunk;
     if (all_direct(leaves)) step = streams ? stream_chunk : count - count % lane_block;
     if (step == 0) step = chunk;
-    Out apart[stream_chunk];
+    [[maybe_unused]] Out apart[stream_chunk];
     [[maybe_unused]] lane_arrays_t<Form, Leaves> held;
     [[maybe_unused]] std::conditional_t<std::is_void_v<V>, no_hole, lane_array<V>> held_hole;
     for (index_t done = 0; done < count; done += step) {
@@ -129,29 +137,37 @@ struct form_run {
       std::conditional_t<std::is_void_v<V>, no_hole, lane_pointer<V>> values;
       if constexpr (!std::is_void_v<V>) values.lane = lanes_of_leaf<V>(held_hole.lane, hole, 0, 1, done, now);
       const bool in_place = out_stride == 1 && now % lane_block == 0 && !streams;
-      Out* const to = in_place ? out + done : apart;
-      for (index_t first = 0; first < now; first += lane_block) {
-        if (streams) (prefetch_ahead<lane_block>(slot<S>(lanes).lane + first), ...);
-        // An array that nothing else can point to: what is read can't change by writing it, and the loop vectorises.
-        Out result[lane_block];
-        if constexpr (is_limited<Form>) {
-          beyond_served beyond;
-          const limited_hole<std::remove_const_t<decltype(values)>> limited{{values}, &beyond};
-          for (int j = 0; j < lane_block; ++j)
-            result[j] = cast_element<Out>(lane_value<Form>::at(own, lanes, limited, first + j));
-          if (beyond.bits != 0) compute_one_by_one(own, lanes, values, first, result);
-        } else {
-          for (int j = 0; j < lane_block; ++j)
-            result[j] = cast_element<Out>(lane_value<Form>::at(own, lanes, values, first + j));
+      if constexpr (is_copy<Form, Out, V>) {
+        copy(lane_value<Form>::lanes(lanes, values), done, now, in_place);
+      } else {
+        Out* const to = in_place ? out + done : apart;
+        for (index_t first = 0; first < now; first += lane_block) {
+          if (streams) (prefetch_ahead<lane_block>(slot<S>(lanes).lane + first), ...);
+          // An array that nothing else can point to: what is read can't change by writing it, and the loop vectorises.
+          Out result[lane_block];
+          if constexpr (is_limited<Form>) {
+            beyond_served beyond;
+            const limited_hole<std::remove_const_t<decltype(values)>> limited{{values}, &beyond};
+            for (int j = 0; j < lane_block; ++j)
+              result[j] = cast_element<Out>(lane_value<Form>::at(own, lanes, limited, first + j));
+            if (beyond.bits != 0) compute_one_by_one(own, lanes, values, first, result);
+          } else {
+            for (int j = 0; j < lane_block; ++j)
+              result[j] = cast_element<Out>(lane_value<Form>::at(own, lanes, values, first + j));
+          }
+          for (int j = 0; j < lane_block; ++j) to[first + j] = result[j];  // of vectors, which memcpy need not be
         }
-        std::memcpy(to + first, result, sizeof(result));
+        if (!in_place) copy(apart, done, now, false);
       }
-      if (in_place) continue;
-      if (streams)
-        stream_bytes(out + done, apart, sizeof(Out) * static_cast<std::size_t>(now));
-      else
-        store_lanes(out + done * out_stride, out_stride, apart, static_cast<int>(now));
     }
+  }
+  HEDDLE_ALWAYS_INLINE void copy(const Out* from, index_t done, index_t number, bool in_place) const {
+    if (streams)
+      stream_bytes(out + done, from, sizeof(Out) * static_cast<std::size_t>(number));
+    else if (in_place)
+      std::memmove(out + done, from, sizeof(Out) * static_cast<std::size_t>(number));
+    else
+      store_lanes(out + done * out_stride, out_stride, from, static_cast<int>(number));
   }
   template <class Lanes, class Hole>
   [[gnu::noinline, gnu::cold]] static void compute_one_by_one(const Form& own, const Lanes& lanes, const Hole& values,

@@ -154,6 +154,11 @@ struct lane_value<leaf_form<T, Slot>> {
                                                  index_t j) {
     return slot<Slot>(lanes).lane[j];
   }
+  /// All of them.
+  template <class Lanes, class Hole>
+  static HEDDLE_ALWAYS_INLINE const compute_type<T>* lanes(const Lanes& lanes, const Hole&) {
+    return slot<Slot>(lanes).lane;
+  }
 };
 template <class T>
 struct lane_value<constant_form<T>> {
@@ -167,6 +172,10 @@ struct lane_value<hole_form> {
   template <class Lanes, class Hole>
   static HEDDLE_ALWAYS_INLINE auto at(const hole_form&, const Lanes&, const Hole& hole, index_t j) {
     return hole.lane[j];
+  }
+  template <class Lanes, class Hole>
+  static HEDDLE_ALWAYS_INLINE auto lanes(const Lanes&, const Hole& hole) {
+    return hole.lane;
   }
 };
 template <class F, class Argument, class Result, class... Children>

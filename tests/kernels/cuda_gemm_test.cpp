@@ -95,6 +95,9 @@ std::vector<double> products(const gemm_shape& shape, const Matrix<A>& a, const 
   return results;
 }
 
+/// The kernel for few rows or columns.
+struct Thin {};
+
 /// Runs with that tile, or with the kernel's own choice where Tile is void.
 template <class Tile, class Acc, class Out, class A, class B>
 std::vector<Out> run(const gemm_shape& shape, const Matrix<A>& a, const Matrix<B>& b) {
@@ -105,6 +108,8 @@ std::vector<Out> run(const gemm_shape& shape, const Matrix<A>& a, const Matrix<B
   const on_cuda::launch_context context = on_cuda::current_context(0);
   if constexpr (std::is_void_v<Tile>) {
     on_cuda::gemm<Acc>(sink, shape, operand(a, a_array), operand(b, b_array), context);
+  } else if constexpr (std::is_same_v<Tile, Thin>) {
+    on_cuda::launch_thin_gemm(sink, shape, operand(a, a_array), operand(b, b_array), context);
   } else if constexpr (requires { Tile::guarded; }) {
     on_cuda::launch_simt_gemm<Tile>(sink, shape, operand(a, a_array), operand(b, b_array), context);
   } else {
@@ -205,6 +210,33 @@ TEST(CudaGemmTypes, IntegersWidenBeforeTheyMultiply) {
   EXPECT_EQ((run<void, index_t, index_t>(shape_of(1, 1, 1, 1), u, v)), std::vector<index_t>{8000000000});
 }
 
+template <class T>
+void check_thin_sizes() {
+  for (const auto& [thin, wide, k] : {std::tuple<index_t, index_t, index_t>{1, 1, 5000},
+                                      {1, 700, 301},
+                                      {2, 33, 1},
+                                      {3, 130, 77},
+                                      {4, 64, 1028},
+                                      {4, 3, 40},
+                                      {1, 132, 516}}) {
+    for (const Layout a_layout : plain_layouts) {
+      for (const Layout b_layout : plain_layouts) {
+        for (const bool turned : {false, true}) {
+          const gemm_shape shape = turned ? shape_of(wide, thin, k, 1) : shape_of(thin, wide, k, 1);
+          const Matrix<T> a = make_matrix<T>(a_layout, shape.m, k, 1, 1),
+                          b = make_matrix<T>(b_layout, k, shape.n, 1, 2);
+          expect_equal(run<Thin, T, T>(shape, a, b), products(shape, a, b),
+                       std::to_string(shape.m) + " x " + std::to_string(shape.n) + " x " + std::to_string(k));
+        }
+      }
+    }
+  }
+}
+TEST(CudaGemmSizes, Thin) {
+  check_thin_sizes<float>();
+  check_thin_sizes<double>();
+}
+
 template <class Tile, class T>
 void check_layouts(index_t m, index_t n, index_t k) {
   for (const Layout a_layout : all_layouts) {
@@ -222,12 +254,14 @@ TEST(CudaGemmLayouts, EveryPairOfStrides) {
   check_layouts<Large<float>, float>(132, 136, 29);
   check_layouts<Small<double>, double>(37, 41, 49);
   check_layouts<Large<double>, double>(130, 68, 29);
+  check_layouts<Thin, float>(3, 36, 148);
+  check_layouts<Thin, float>(40, 2, 131);
 }
 
 TEST(CudaGemmChoice, TheCheapestThatServes) {
   const heddle::gemm_row* const rows = on_cuda::simt_rows<float>;
   const auto chosen = [rows](index_t m, index_t n, index_t k, index_t batches, int multiprocessors) {
-    return std::string(rows[heddle::select_gemm(rows, 2, shape_of(m, n, k, batches), multiprocessors)].name);
+    return std::string(rows[heddle::select_gemm(rows, 3, shape_of(m, n, k, batches), multiprocessors)].name);
   };
   EXPECT_EQ(chosen(4096, 4096, 4096, 1, 132), "simt_large");
   EXPECT_EQ(chosen(1408, 1536, 512, 1, 132), "simt_large");
@@ -236,6 +270,9 @@ TEST(CudaGemmChoice, TheCheapestThatServes) {
   EXPECT_EQ(chosen(512, 512, 512, 1, 132), "simt_small");
   EXPECT_EQ(chosen(127, 100000, 512, 1, 132), "simt_small");  // less than a large tile
   EXPECT_EQ(chosen(4096, 4096, index_t{1} << 33, 1, 132), "simt_small");
+  EXPECT_EQ(chosen(1, 4096, 4096, 1, 132), "thin");
+  EXPECT_EQ(chosen(4096, 4, 4096, 1, 132), "thin");
+  EXPECT_EQ(chosen(16, 4096, 4096, 1, 132), "simt_small");
   EXPECT_EQ(chosen(1024, 1024, 1024, 1, 30), "simt_large");
   heddle::gemm_row changed[] = {rows[0], rows[1]};
   changed[0].clocks *= 3;
@@ -251,7 +288,7 @@ TEST(CudaGemmChoice, LargeAndSmallProducts) {
     const Matrix<float> b = make_matrix<float>(Layout::row_major, 11, n, 1, 6);
     expect_equal(run<void, float, float>(shape, a, b), products(shape, a, b), "large");
   }
-  for (const auto& [m, n, k] : {std::tuple<index_t, index_t, index_t>{1, 700, 300}, {700, 1, 300}, {1, 1, 5000}}) {
+  for (const auto& [m, n, k] : {std::tuple<index_t, index_t, index_t>{1, 700, 300}, {700, 1, 300}, {5, 7, 300}}) {
     const gemm_shape shape = shape_of(m, n, k, 1);
     const Matrix<float> a = make_matrix<float>(Layout::row_major, m, k, 1, 7);
     const Matrix<float> b = make_matrix<float>(Layout::row_major, k, n, 1, 8);

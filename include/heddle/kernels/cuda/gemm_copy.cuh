@@ -196,17 +196,30 @@ class tile_copier {
   T held_[static_cast<unsigned>(has_async_copies ? 1 : passes)];
 };
 
-/// Whether an operand's tiles may be moved in vectors: its rows are neighbours and every line of them begins at 16
-/// bytes. row_stride, rows: of the operand as the copier sees it.
+/// Whether an operand may be read in vectors of 16 bytes along one dimension: `count` neighbours, and each of the
+/// `others` lines of them begins at 16 bytes.
 template <class T>
-bool moves_in_vectors(const gemm_operand<T>& operand, index_t row_stride, index_t k_stride, index_t rows,
-                      const gemm_shape& shape) {
+bool moves_in_vectors(const gemm_operand<T>& operand, index_t stride, index_t other_stride, index_t count,
+                      index_t others, const gemm_shape& shape) {
   constexpr index_t vector = 16 / static_cast<index_t>(sizeof(T));
-  bool fits = row_stride == 1 && rows % vector == 0 && (shape.k == 1 || k_stride % vector == 0) &&
+  bool fits = stride == 1 && count % vector == 0 && (others == 1 || other_stride % vector == 0) &&
               reinterpret_cast<std::uintptr_t>(operand.data) % 16 == 0;
   for (int d = 0; d < shape.batch_rank; ++d)
     fits = fits && (shape.batch_extent[d] == 1 || operand.batch_stride[d] % vector == 0);
   return fits;
+}
+
+/// Adds where the matrices of one batch begin. Not unrolled: one division at a time keeps its registers few.
+__device__ inline void gemm_batch_offsets(const gemm_shape& shape, const index_t* a_stride, const index_t* b_stride,
+                                          index_t batch, index_t& a_offset, index_t& b_offset) {
+#pragma unroll 1
+  for (int d = shape.batch_rank - 1; d >= 0; --d) {
+    const index_t outer = d > 0 ? batch / shape.batch_extent[d] : 0;
+    const index_t here = batch - outer * shape.batch_extent[d];
+    a_offset += here * a_stride[d];
+    b_offset += here * b_stride[d];
+    batch = outer;
+  }
 }
 
 }  // namespace on_cuda

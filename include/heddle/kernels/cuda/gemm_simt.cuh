@@ -9,6 +9,7 @@
 #include "heddle/expr/space.hpp"
 #include "heddle/kernels/cuda/gemm_copy.cuh"
 #include "heddle/kernels/cuda/gemm_epilogue.cuh"
+#include "heddle/kernels/cuda/gemm_thin.cuh"
 #include "heddle/kernels/cuda/lanes.cuh"
 #include "heddle/kernels/cuda/launch.cuh"
 #include "heddle/kernels/gemm_choice.hpp"
@@ -45,19 +46,6 @@ struct gemm_tiles {
   bool a_vectors = false, b_vectors = false;  ///< whether the operands' tiles are moved in vectors
 };
 
-/// Adds where the matrices of one batch begin. Not unrolled: one division at a time keeps its registers few.
-__device__ inline void gemm_batch_offsets(const gemm_shape& shape, const index_t* a_stride, const index_t* b_stride,
-                                          index_t batch, index_t& a_offset, index_t& b_offset) {
-#pragma unroll 1
-  for (int d = shape.batch_rank - 1; d >= 0; --d) {
-    const index_t outer = d > 0 ? batch / shape.batch_extent[d] : 0;
-    const index_t here = batch - outer * shape.batch_extent[d];
-    a_offset += here * a_stride[d];
-    b_offset += here * b_stride[d];
-    batch = outer;
-  }
-}
-
 /// What a thread multiplies for one k.
 template <class Tile, class T>
 struct gemm_fragment {
@@ -72,11 +60,14 @@ struct gemm_fragment {
     for (int j = 0; j < Tile::thread_columns / Tile::vector; ++j)
       b[j] = *reinterpret_cast<const staged_vector<T, Tile::vector>*>(b_line + j * Tile::column_threads * Tile::vector);
   }
+  /// There and back along the rows: each column's operand stays, and so does a row's at the turn, which spares
+  /// registers' reads.
   __device__ __forceinline__ void multiply(T (&sum)[Tile::thread_rows][Tile::thread_columns]) const {
 #pragma unroll
-    for (int i = 0; i < Tile::thread_rows; ++i) {
+    for (int j = 0; j < Tile::thread_columns; ++j) {
 #pragma unroll
-      for (int j = 0; j < Tile::thread_columns; ++j) {
+      for (int ii = 0; ii < Tile::thread_rows; ++ii) {
+        const int i = j % 2 == 0 ? ii : Tile::thread_rows - 1 - ii;
         sum[i][j] += a[i / Tile::vector].value[i % Tile::vector] * b[j / Tile::vector].value[j % Tile::vector];
       }
     }
@@ -197,13 +188,14 @@ using simt_large = std::conditional_t<sizeof(T) == 4, simt_tile<T, 128, 128, 8, 
 template <class T>
 using simt_small = simt_tile<T, 32, 64, 16, 4, 4, 4, true>;
 
-/// What the tiles cost: clocks are multiplications over what a multiprocessor does in a clock, and what else they
-/// issue.
+/// What the kernels cost: clocks are multiplications over what a multiprocessor does in a clock, and what else is
+/// issued; of thin products, bytes over what it gets from memory in a clock.
 template <class T>
 inline constexpr gemm_row simt_rows[] = {
-    {"simt_large", simt_large<T>::rows, simt_large<T>::columns, simt_large<T>::depth, false, 2, 1160, 1350, 3000},
-    {"simt_small", simt_small<T>::rows, simt_small<T>::columns, simt_small<T>::depth, true, 6,
-     sizeof(T) == 4 ? 400 : 640, 900, 1500}};
+    {"simt_large", simt_large<T>::rows, simt_large<T>::columns, simt_large<T>::depth, false, 0, 2, 1160, 1350, 3000},
+    {"simt_small", simt_small<T>::rows, simt_small<T>::columns, simt_small<T>::depth, true, 0, 6,
+     sizeof(T) == 4 ? 400 : 640, 900, 1500},
+    {"thin", thin_limit, 64 / static_cast<int>(sizeof(T)), thin_threads / 4, true, thin_limit, 8, 110, 250, 1500}};
 
 /// block_limit: the most blocks of a launch; batches beyond are further launches.
 template <class Tile, class T, class Sink>
@@ -215,8 +207,8 @@ inline void launch_simt_gemm(const Sink& sink, const gemm_shape& shape, const ge
   const index_t step = fitting > 1 ? fitting : 1;
   gemm_tiles tiles{fast_divisor(static_cast<std::uint32_t>(column_tiles)),
                    fast_divisor(static_cast<std::uint32_t>(row_tiles)), 0,
-                   moves_in_vectors(a, a.row_stride, a.column_stride, shape.m, shape),
-                   moves_in_vectors(b, b.column_stride, b.row_stride, shape.n, shape)};
+                   moves_in_vectors(a, a.row_stride, a.column_stride, shape.m, shape.k, shape),
+                   moves_in_vectors(b, b.column_stride, b.row_stride, shape.n, shape.k, shape)};
   for (; tiles.first_batch < shape.batches; tiles.first_batch += step) {
     const index_t batches = step < shape.batches - tiles.first_batch ? step : shape.batches - tiles.first_batch;
     launch(simt_gemm_kernel<Tile, T, Sink>, grid_for(batches * column_tiles * row_tiles, 1), dim3(Tile::threads), 0,
@@ -228,10 +220,14 @@ inline void launch_simt_gemm(const Sink& sink, const gemm_shape& shape, const ge
 template <class T, class Sink>
 inline void simt_gemm(const Sink& sink, const gemm_shape& shape, const gemm_operand<T>& a, const gemm_operand<T>& b,
                       const launch_context& context) {
-  if (select_gemm(simt_rows<T>, 2, shape, cuda::attributes(context.device).multiprocessors) == 0) {
-    launch_simt_gemm<simt_large<T>>(sink, shape, a, b, context);
-  } else {
-    launch_simt_gemm<simt_small<T>>(sink, shape, a, b, context);
+  const int rows = plan_thin_gemm(shape, a, b).scattered ? 2 : 3;
+  switch (select_gemm(simt_rows<T>, rows, shape, cuda::attributes(context.device).multiprocessors)) {
+    case 0:
+      return launch_simt_gemm<simt_large<T>>(sink, shape, a, b, context);
+    case 1:
+      return launch_simt_gemm<simt_small<T>>(sink, shape, a, b, context);
+    default:
+      return launch_thin_gemm(sink, shape, a, b, context);
   }
 }
 

@@ -232,6 +232,16 @@ TEST(View, diagonal_of_the_last_two_axes) {
   EXPECT_TRUE(equal(to_array(square), matrix({{-1, 1, 2}, {3, -1, 5}, {6, 7, -1}})));
 }
 
+TEST(View, diagonal_of_two_axes_with_an_offset) {
+  const auto x = to_tensor<float, 3>(reference::counting({2, 3, 4}));
+  // Elements are 12 i + 4 j + k.
+  EXPECT_TRUE(equal(to_array(x.diagonal(1)), reference::matrix({{1, 6, 11}, {13, 18, 23}})));
+  EXPECT_TRUE(equal(to_array(x.diagonal(-1)), reference::matrix({{4, 9}, {16, 21}})));
+  EXPECT_TRUE(equal(to_array(x.diagonal(2, hd::axes<0, 2>)), reference::matrix({{2, 15}, {6, 19}, {10, 23}})));
+  EXPECT_TRUE(equal(to_array(x.diagonal(0, hd::axes<-1, 0>)), reference::matrix({{0, 13}, {4, 17}, {8, 21}})));
+  EXPECT_EQ(x.diagonal(4).size() + x.diagonal(-3).size() + x.diagonal(INT64_MIN).size(), 0);
+}
+
 TEST(View, of_no_elements) {
   const auto x = to_tensor<float, 3>(Array({2, 0, 3}));
   EXPECT_EQ(x[1].shape(), (hd::Shape<2>{0, 3}));

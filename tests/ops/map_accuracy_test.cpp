@@ -3,7 +3,9 @@
 // neighbours.)
 #include <heddle/ops/activation.hpp>
 #include <heddle/ops/arithmetic.hpp>
+#include <heddle/ops/compare.hpp>
 #include <heddle/ops/create.hpp>
+#include <heddle/ops/numeric.hpp>
 
 #include <cmath>
 #include <cstdint>
@@ -36,6 +38,17 @@ using Celu = With<hd::celu_function, 8, 2>;
 using Softplus = With<hd::softplus_function, 4, 4, 80>;
 using Clamp = With<hd::clamp_function, -4, 24>;
 using Threshold = With<hd::threshold_function, 2, -28>;
+using HardShrink = With<hd::hardshrink_function, 2>;
+using SoftShrink = With<hd::softshrink_function, 2>;
+// Of a quarter of the operands, so that their difference does not overflow.
+template <int Quarters>
+struct Lerp {
+  static constexpr const char* name = "lerp";
+  template <class T>
+  HEDDLE_HOST_DEVICE T operator()(T a, T b) const {
+    return hd::lerp_function{}(a / T(4), b / T(4), T(Quarters) / T(4));
+  }
+};
 using NanToNum = With<hd::nan_to_num_function, 4, 8, 12>;
 
 /// One of several maps, chosen at run time, so that all of them are one kernel.
@@ -167,16 +180,18 @@ struct UnaryMap {
   const char* name;
   Exact exact;
 };
-using Unary = OneOf<
-    hd::abs_function, hd::sign_function, hd::square_function, hd::floor_function, hd::ceil_function, hd::round_function,
-    hd::trunc_function, hd::negate_function, hd::sqrt_function, hd::rsqrt_function, hd::reciprocal_function,
-    hd::cbrt_function, hd::exp_function, hd::exp2_function, hd::expm1_function, hd::log_function, hd::log2_function,
-    hd::log10_function, hd::log1p_function, hd::sin_function, hd::cos_function, hd::tan_function, hd::asin_function,
-    hd::acos_function, hd::atan_function, hd::sinh_function, hd::cosh_function, hd::tanh_function, hd::asinh_function,
-    hd::acosh_function, hd::atanh_function, hd::erf_function, hd::erfc_function, hd::lgamma_function, hd::relu_function,
-    hd::sigmoid_function, hd::logsigmoid_function, hd::silu_function, hd::gelu_function, hd::gelu_tanh_function,
-    hd::mish_function, hd::softsign_function, hd::tanhshrink_function, hd::selu_function, hd::hardsigmoid_function,
-    hd::hardswish_function, LeakyRelu, Prelu, Elu, Celu, Softplus, Clamp, Threshold, NanToNum>;
+using Unary =
+    OneOf<hd::abs_function, hd::sign_function, hd::square_function, hd::floor_function, hd::ceil_function,
+          hd::round_function, hd::trunc_function, hd::negate_function, hd::sqrt_function, hd::rsqrt_function,
+          hd::reciprocal_function, hd::cbrt_function, hd::exp_function, hd::exp2_function, hd::expm1_function,
+          hd::log_function, hd::log2_function, hd::log10_function, hd::log1p_function, hd::sin_function,
+          hd::cos_function, hd::tan_function, hd::asin_function, hd::acos_function, hd::atan_function,
+          hd::sinh_function, hd::cosh_function, hd::tanh_function, hd::asinh_function, hd::acosh_function,
+          hd::atanh_function, hd::erf_function, hd::erfc_function, hd::lgamma_function, hd::relu_function,
+          hd::sigmoid_function, hd::logsigmoid_function, hd::silu_function, hd::gelu_function, hd::gelu_tanh_function,
+          hd::mish_function, hd::softsign_function, hd::tanhshrink_function, hd::selu_function,
+          hd::hardsigmoid_function, hd::hardswish_function, LeakyRelu, Prelu, Elu, Celu, Softplus, Clamp, Threshold,
+          NanToNum, hd::frac_function, hd::deg2rad_function, hd::rad2deg_function, HardShrink, SoftShrink>;
 const UnaryMap unary_maps[] = {
     {"abs", std::fabs},
     {"sign", [](long double x) { return std::isnan(x) || x == 0 ? x : std::copysign(1.0L, x); }},
@@ -241,12 +256,34 @@ const UnaryMap unary_maps[] = {
     {"nan_to_num", [](long double x) { return std::isnan(x)   ? 1
                                               : std::isinf(x) ? (x > 0 ? 2 : 3)
                                                               : x; }},
+    {"frac", [](long double x) { return x - std::trunc(x); }},
+    {"deg2rad", [](long double x) { return x * (3.14159265358979323846264338327950288L / 180); }},
+    {"rad2deg", [](long double x) { return x * (180 / 3.14159265358979323846264338327950288L); }},
+    {"hardshrink", [](long double x) { return std::fabs(x) <= 0.5L ? 0 : x; }},
+    {"softshrink", [](long double x) { return std::fabs(x) <= 0.5L ? 0 : std::copysign(std::fabs(x) - 0.5L, x); }},
 };
 static_assert(std::size(unary_maps) == Unary::count);
 
 using Binary =
     OneOf<hd::add_function, hd::subtract_function, hd::multiply_function, hd::divide_function, hd::modulo_function,
-          hd::maximum_function, hd::minimum_function, hd::pow_function, hd::atan2_function, hd::hypot_function>;
+          hd::maximum_function, hd::minimum_function, hd::pow_function, hd::atan2_function, hd::hypot_function,
+          hd::remainder_function, hd::floor_divide_function, hd::fmax_function, hd::fmin_function,
+          hd::copysign_function, hd::heaviside_function, hd::xlogy_function, hd::logaddexp_function,
+          hd::logaddexp2_function, Lerp<1>, Lerp<3>, hd::equal_function, hd::not_equal_function, hd::less_function,
+          hd::less_equal_function, hd::greater_function, hd::greater_equal_function>;
+/// By the remainder, which is exact.
+long double floored(long double x, long double y) {
+  if (y == 0) return x / y;
+  const long double rest = std::fmod(x, y);
+  const long double quotient = (x - rest) / y - (rest != 0 && (rest < 0) != (y < 0) ? 1 : 0);
+  return quotient == 0 ? std::copysign(0.0L, x / y) : std::nearbyint(quotient);
+}
+long double log_of_sum(long double x, long double y, long double base) {
+  const long double greatest = std::isnan(x) || x > y ? x : y;
+  if (std::isnan(x) || std::isnan(y)) return NAN;
+  if (std::isinf(greatest)) return greatest;
+  return greatest + std::log1p(std::exp(-std::fabs(x - y) * base)) / base;
+}
 using ExactOfTwo = long double (*)(long double, long double);
 struct BinaryMap {
   const char* name;
@@ -263,6 +300,31 @@ const BinaryMap binary_maps[] = {
     {"pow", std::pow},
     {"atan2", std::atan2},
     {"hypot", std::hypot},
+    {"remainder",
+     [](long double x, long double y) {
+       const long double rest = std::fmod(x, y);
+       return rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest;
+     }},
+    {"floor_divide", floored},
+    {"fmax", [](long double x, long double y) { return x >= y || std::isnan(y) ? x : y; }},
+    {"fmin", [](long double x, long double y) { return x <= y || std::isnan(y) ? x : y; }},
+    {"copysign", std::copysign},
+    {"heaviside",
+     [](long double x, long double y) { return x == 0          ? y
+                                               : std::isnan(x) ? x
+                                                               : static_cast<long double>(x > 0); }},
+    {"xlogy", [](long double x, long double y) { return x == 0 && !std::isnan(y) ? 0 : x * std::log(y); }},
+    {"logaddexp", [](long double x, long double y) { return log_of_sum(x, y, 1); }},
+    {"logaddexp2",
+     [](long double x, long double y) { return log_of_sum(x, y, 0.693147180559945309417232121458176568L); }},
+    {"lerp", [](long double x, long double y) { return x / 4 + (y / 4 - x / 4) / 4; }},
+    {"lerp", [](long double x, long double y) { return y / 4 - (y / 4 - x / 4) / 4; }},
+    {"==", [](long double x, long double y) { return static_cast<long double>(x == y); }},
+    {"!=", [](long double x, long double y) { return static_cast<long double>(x != y); }},
+    {"<", [](long double x, long double y) { return static_cast<long double>(x < y); }},
+    {"<=", [](long double x, long double y) { return static_cast<long double>(x <= y); }},
+    {">", [](long double x, long double y) { return static_cast<long double>(x > y); }},
+    {">=", [](long double x, long double y) { return static_cast<long double>(x >= y); }},
 };
 static_assert(std::size(binary_maps) == Binary::count);
 
@@ -305,7 +367,7 @@ TYPED_TEST(MapAccuracy, of_two_operands) {
     std::string first;
     for (std::size_t i = 0; i < x.size(); ++i) {
       const double a = to_double(x[i]), b = to_double(y[i]);
-      const std::string text = fault(map.name, z[i], map.exact(a, b), a);
+      const std::string text = fault(map.name, z[i], map.exact(a, b), std::fmax(std::fabs(a), std::fabs(b)));
       if (!text.empty() && faults++ == 0) first = (hd::Message{} << text.c_str() << ", with " << b).text();
     }
     EXPECT_EQ(faults, 0) << first;

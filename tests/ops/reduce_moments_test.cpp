@@ -22,6 +22,7 @@ using hd::correction;
 using hd::keep_dims;
 using reference::list;
 using reference::List;
+using reference::matrix;
 using reference::reduce;
 
 double logsumexp(const List& x) {
@@ -127,6 +128,15 @@ TEST(ReduceMomentsCases, R044_logsumexp_of_infinities) {
   EXPECT_TRUE(std::isnan(of({NAN, 0})));
   EXPECT_NEAR(of({1000, 1000}), 1000 + std::log(2.0), 1e-4);
   EXPECT_NEAR(of({-1000, -1000}), -1000 + std::log(2.0), 1e-4);
+}
+
+TEST(ReduceMomentsCases, R044_gradient_of_logsumexp) {
+  const auto x = to_tensor<float, 2>(matrix({{-INFINITY, -INFINITY}, {0, -INFINITY}, {INFINITY, 0}, {3, 3}}));
+  const auto dy = to_tensor<float, 1>(list({2, 3, 4, 6}));
+  const Array want = matrix({{0, 0}, {3, 0}, {4, 0}, {3, 3}}), allowed({4, 2}, 1e-6);
+  EXPECT_TRUE(close(value_of(hd::logsumexp_grad(dy, x, axis<1>)), want, allowed));
+  EXPECT_TRUE(close(value_of(hd::logsumexp_grad(dy.reshape({4, 1}), x, axis<1>, keep_dims)), want, allowed));
+  EXPECT_THROW(hd::logsumexp_grad(dy, x, axis<0>), hd::ShapeError);
 }
 
 TEST(ReduceMomentsCases, nothing_and_nan) {

@@ -9,7 +9,7 @@
 namespace tolerance {
 namespace {
 
-enum class Tail { none, activation, zeros };
+enum class Tail { none, activation, operands, zeros };
 
 struct Entry {
   const char* name;
@@ -37,6 +37,23 @@ constexpr Entry table[] = {
     {"hardtanh", 0, 0},
     {"threshold", 0, 0},
     {"nan_to_num", 0, 0},
+    {"fmax", 0, 0},
+    {"fmin", 0, 0},
+    {"copysign", 0, 0},
+    {"frac", 0, 0},
+    {"heaviside", 0, 0},
+    {"hardshrink", 0, 0},
+    {"==", 0, 0},
+    {"!=", 0, 0},
+    {"<", 0, 0},
+    {"<=", 0, 0},
+    {">", 0, 0},
+    {">=", 0, 0},
+    {"softshrink", 0.5, 0.5},
+    {"remainder", 0.5, 0.5},
+    {"lerp", 2, 2, Tail::operands},
+    {"logaddexp", 4, 4, Tail::activation},
+    {"logaddexp2", 4, 4, Tail::activation},
     {"+", 0.5, 0.5},
     {"-", 0.5, 0.5},
     {"*", 0.5, 0.5},
@@ -65,7 +82,6 @@ constexpr Entry table[] = {
     {"elu", 2, 2},
     {"celu", 3, 3},
     {"selu", 4, 4},
-    {"hardswish", 3, 3},
 };
 
 const Entry* find(const char* name) {
@@ -88,6 +104,8 @@ double map_tail(const char* name, Precision precision, double x) {
   const bool is_double = precision.digits == 53;
   if (entry == nullptr || entry->tail == Tail::none) return 0;
   if (entry->tail == Tail::zeros) return is_double ? 1e-12 : 1e-6;
+  // What cancels is as exact as the operands.
+  if (entry->tail == Tail::operands) return 2 * std::ldexp(std::fabs(x), is_double ? -53 : -24);
   return 4 * std::ldexp(1.0, is_double ? -53 : -24) * std::max(1.0, std::fabs(x));
 }
 

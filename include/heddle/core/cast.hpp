@@ -3,6 +3,7 @@
 #include <concepts>
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 
 #include "heddle/core/dtype.hpp"
 
@@ -53,6 +54,19 @@ HEDDLE_HOST_DEVICE constexpr To cast_element(From value) {
     return saturate<To>(value);
   } else {
     return static_cast<To>(value);
+  }
+}
+
+/// Whether a number is one of To's, or one that cast_element rounds or saturates on purpose: only an integer can be
+/// beyond the range of To, and would wrap.
+///
+/// Example: `fits<std::uint8_t>(300)` is false, `fits<std::uint8_t>(300.0)` and `fits<bool>(2)` are true.
+template <Scalar To, Scalar From>
+constexpr bool fits(From value) {
+  if constexpr (std::integral<To> && std::integral<From> && !std::same_as<To, bool> && !std::same_as<From, bool>) {
+    return std::in_range<To>(value);
+  } else {
+    return true;
   }
 }
 

@@ -205,7 +205,8 @@ class Tensor {
   }
 
   /// Integers pick, `_` keeps, ranges cut; axes not named are kept whole. With an integer for every axis: a reference
-  /// to the element on Cpu, a rank-0 view on Cuda. Integers out of range throw IndexError, ranges clamp.
+  /// to the element on Cpu, a rank-0 view on Cuda, whose value is `x(i, j).item()`; on both it can be assigned to, and
+  /// `x[i][j].item()` reads it. Integers out of range throw IndexError, ranges clamp.
   template <AxisIndex... I>
   requires(sizeof...(I) <= static_cast<std::size_t>(Rank)) decltype(auto) operator()(I... index) const {
     constexpr int kept = kept_axes_v<I...> + Rank - static_cast<int>(sizeof...(I));
@@ -369,18 +370,30 @@ class Tensor {
     }
   }
 
-  /// The main diagonal of the last two axes, as the last axis of the result.
-  Tensor<T, Rank - 1, Device> diagonal() const requires(Rank >= 2) {
+  /// A diagonal of two axes, by default of the last two, as the last axis of the result: the main one, or that which is
+  /// `offset` places to the right (negative: below). It may be empty. Example: `x.diagonal(1, hd::axes<0, 2>)`.
+  Tensor<T, Rank - 1, Device> diagonal(index_t offset = 0) const requires(Rank >= 2) {
+    return diagonal(offset, axes<-2, -1>);
+  }
+  template <int Row, int Column>
+  Tensor<T, Rank - 1, Device> diagonal(index_t offset, axes_t<Row, Column>) const requires(Rank >= 2) {
+    constexpr int row = normalized_axis<Row, Rank>(), column = normalized_axis<Column, Rank>();
+    static_assert(row != column, "a diagonal is one of two axes");
     Shape<Rank - 1> new_shape;
     Strides<Rank - 1> new_strides;
     held();
-    for (int i = 0; i < Rank - 2; ++i) {
-      new_shape[i] = shape_[i];
-      new_strides[i] = strides_[i];
+    for (int i = 0, to = 0; i < Rank; ++i) {
+      if (i == row || i == column) continue;
+      new_shape[to] = shape_[i];
+      new_strides[to++] = strides_[i];
     }
-    new_shape[Rank - 2] = shape_[Rank - 2] < shape_[Rank - 1] ? shape_[Rank - 2] : shape_[Rank - 1];
-    new_strides[Rank - 2] = strides_[Rank - 2] + strides_[Rank - 1];
-    return {storage_, data_, new_shape, new_strides, device_};
+    const index_t down = offset < 0 ? (offset < -shape_[row] ? shape_[row] : -offset) : 0;
+    const index_t right = offset > 0 ? (offset > shape_[column] ? shape_[column] : offset) : 0;
+    const index_t rows = shape_[row] - down, columns = shape_[column] - right;
+    new_shape[Rank - 2] = rows < columns ? rows : columns;
+    new_strides[Rank - 2] = strides_[row] + strides_[column];
+    return {storage_, at(down * strides_[row] + right * strides_[column], new_shape.size()), new_shape, new_strides,
+            device_};
   }
 
   // ---- copies ----
@@ -441,7 +454,7 @@ class Tensor {
 
   // ---- writing ----
 
-  /// Sets every element; the value is converted as cast does.
+  /// Sets every element; the value is converted as cast does, but for an integer beyond T's range, which throws Error.
   template <Scalar S, class Build = this_build>
   const Tensor& fill(S value) const {
     static_assert(!is_read_only, "this tensor is read-only");
@@ -481,6 +494,30 @@ class Tensor {
   template <class X>
   requires(Expression<X> || ScalarArgument<X>) const Tensor& operator/=(X&& x) const {
     return assign(*this / std::forward<X>(x));
+  }
+  template <class X>
+  requires(Expression<X> || ScalarArgument<X>) const Tensor& operator%=(X&& x) const {
+    return assign(*this % std::forward<X>(x));
+  }
+  template <class X>
+  requires(Expression<X> || ScalarArgument<X>) const Tensor& operator&=(X&& x) const {
+    return assign(*this & std::forward<X>(x));
+  }
+  template <class X>
+  requires(Expression<X> || ScalarArgument<X>) const Tensor& operator|=(X&& x) const {
+    return assign(*this | std::forward<X>(x));
+  }
+  template <class X>
+  requires(Expression<X> || ScalarArgument<X>) const Tensor& operator^=(X&& x) const {
+    return assign(*this ^ std::forward<X>(x));
+  }
+  template <class X>
+  requires(Expression<X> || ScalarArgument<X>) const Tensor& operator<<=(X&& x) const {
+    return assign(*this << std::forward<X>(x));
+  }
+  template <class X>
+  requires(Expression<X> || ScalarArgument<X>) const Tensor& operator>>=(X&& x) const {
+    return assign(*this >> std::forward<X>(x));
   }
 
   /// Tells the memory that work on that stream uses it: it is released only after that work.

@@ -344,7 +344,7 @@ struct evaluation<this_build> {
 
   template <class T, int Rank, class Device, class S>
   static void fill(const Tensor<T, Rank, Device>& out, S value) {
-    evaluate(constant<T>(static_cast<compute_type<T>>(cast_element<T>(value))), out);
+    evaluate(constant<T>(static_cast<compute_type<T>>(checked_element<T>("fill", value))), out);
   }
 
   /// The formula that converts a tensor's elements.

@@ -188,5 +188,15 @@ OutputStream& operator<<(OutputStream& stream, X&& x) {
   return stream;
 }
 
+/// A shape as Python writes it. Example: `std::cout << x.shape();` prints (2, 3).
+template <class OutputStream, int Rank>
+requires requires(OutputStream& out) { out.write("", 0).flush(); }
+OutputStream& operator<<(OutputStream& stream, const Shape<Rank>& shape) {
+  Message text;
+  text << shape;
+  stream.write(text.text(), static_cast<std::ptrdiff_t>(std::strlen(text.text())));
+  return stream;
+}
+
 }  // namespace HEDDLE_BUILD
 }  // namespace heddle

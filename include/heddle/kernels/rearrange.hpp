@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "heddle/core/integer.hpp"
 #include "heddle/core/layout.hpp"
 #include "heddle/kernels/axis_table.hpp"
 
@@ -165,6 +166,29 @@ struct remap_locator {
   }
   HEDDLE_HOST_DEVICE Index step(int row, int) const { return strides.stride[axis_capacity<Rank> - 1][row]; }
 };
+
+/// How an element joins those that went to its place before; what is put replaces them.
+enum class scatter_rule { add, multiply, greatest, least };
+
+template <class State>
+HEDDLE_HOST_DEVICE State scatter_joined(scatter_rule rule, State sum, State value) {
+  switch (rule) {
+    case scatter_rule::multiply:
+      if constexpr (std::is_integral_v<State>)
+        return wrapping_multiply(sum, value);
+      else
+        return sum * value;
+    case scatter_rule::greatest:
+      return value > sum || value != value ? value : sum;
+    case scatter_rule::least:
+      return value < sum || value != value ? value : sum;
+    default:
+      if constexpr (std::is_integral_v<State>)
+        return wrapping_add(sum, value);
+      else
+        return sum + value;
+  }
+}
 
 /// A tensor of indices.
 struct index_source {

@@ -31,7 +31,8 @@ Tensor<T, 0, Device> empty(Shape<0>, Device device = {}) {
   return allocate_tensor<T>(Shape<0>{}, Strides<0>{}, device);
 }
 
-/// A tensor with every element the same value, converted as cast does. Example: `hd::full<int>({3, 3}, 7)`.
+/// A tensor with every element the same value, converted as cast does, but for an integer beyond T's range, which
+/// throws Error. Example: `hd::full<int>({3, 3}, 7)`.
 template <Element T, int Rank, ScalarArgument S, class Device = default_device>
 Tensor<T, Rank, Device> full(const Shape<Rank>& shape, S value, Device device = {}) {
   auto result = empty<T>(shape, device);
@@ -132,11 +133,11 @@ struct linspace_generator {
     return cast_element<T>(value);
   }
 };
-/// 1 on the diagonal of a square matrix.
+/// 1 on the main diagonal of a matrix.
 template <class T>
 struct eye_generator {
-  index_t n;
-  HEDDLE_HOST_DEVICE T operator()(index_t i) const { return static_cast<T>(i / n == i % n ? 1 : 0); }
+  index_t columns;
+  HEDDLE_HOST_DEVICE T operator()(index_t i) const { return static_cast<T>(i / columns == i % columns ? 1 : 0); }
 };
 
 /// A new tensor whose elements, in row-major order, are generator(0), generator(1), …
@@ -199,9 +200,15 @@ Tensor<T, 1, Device> linspace(A start, B stop, N count, Device device = {}) {
 
 /// The identity matrix. Example: `hd::eye<float>(3)`.
 template <Element T, std::integral N, class Device = default_device>
-Tensor<T, 2, Device> eye(N n, Device device = {}) {
+requires is_device_v<Device> Tensor<T, 2, Device> eye(N n, Device device = {}) {
   const index_t extent = static_cast<index_t>(n);
   return generate_tensor<T>(Shape<2>{extent, extent}, eye_generator<T>{extent}, device);
+}
+/// Ones on the main diagonal of a matrix of `rows` times `columns`, else 0. Throws ShapeError for negative extents.
+template <Element T, std::integral N, std::integral M, class Device = default_device>
+Tensor<T, 2, Device> eye(N rows, M columns, Device device = {}) {
+  const index_t width = static_cast<index_t>(columns);
+  return generate_tensor<T>(Shape<2>{static_cast<index_t>(rows), width}, eye_generator<T>{width}, device);
 }
 
 // ---- from elements ----
@@ -284,8 +291,7 @@ template <class T>
 struct literal {
   T value;
   template <ScalarArgument U>
-  constexpr literal(U number)
-      : value(cast_element<T>(static_cast<canonical_t<U>>(number))) {}  // NOLINT: implicit on purpose
+  constexpr literal(U number) : value(checked_element<T>("tensor", number)) {}  // NOLINT: implicit on purpose
 };
 
 template <class T, int Rank, class U>
@@ -308,7 +314,7 @@ struct literal_reader {
       else if constexpr (std::is_same_v<U, literal<T>>)
         *to++ = inner.value;
       else
-        *to++ = cast_element<T>(static_cast<canonical_t<U>>(inner));
+        *to++ = checked_element<T>("tensor", inner);
     }
   }
   template <class List, class Device>
@@ -344,7 +350,8 @@ struct literal_reader {
   }
 };
 
-/// A tensor of the elements of nested lists, to rank 4. Throws ShapeError for ragged ones.
+/// A tensor of the elements of nested lists, to rank 4. Throws ShapeError for ragged ones, Error for an integer beyond
+/// T's range.
 /// Example: `hd::tensor<float>({{1, 2, 3}, {4, 5, 6}}, device)`.
 template <Element T, Scalar U, class Device = default_device>
 Tensor<T, 1, Device> tensor(list_1<U> values, Device device = {}) {

@@ -266,6 +266,7 @@ class one_hot_formula : public producer<one_hot_formula<T, IndexTensor>> {
 /// Example: `hd::one_hot<float>(labels, 10)`.
 template <Element T = std::int64_t, IndexExpression I>
 auto one_hot(I&& index, index_t classes) {
+  if (classes < 0) throw ShapeError(Message{} << "one_hot: " << classes << " classes, wanted 0 or more");
   auto indices = index_tensor(std::forward<I>(index));
   return one_hot_formula<T, decltype(indices)>(std::move(indices), classes);
 }

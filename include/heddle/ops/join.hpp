@@ -299,7 +299,8 @@ auto split(X&& x, I size, axis_t<A> = {}) {
   const index_t extent = whole.shape()[a];
   const auto step = static_cast<index_t>(size);
   if (step < 0 || (step == 0 && extent != 0))
-    throw ShapeError(Message{} << "split: parts of " << step << " along axis " << a << " of shape " << whole.shape());
+    throw ShapeError(Message{} << "split: parts of " << step << " along axis " << a << " of shape " << whole.shape()
+                               << ": a part has at least one place");
   std::vector<std::remove_cvref_t<decltype(whole)>> parts;
   index_t start = 0;
   do {
@@ -324,7 +325,8 @@ auto split(X&& x, const Extent (&sizes)[N], axis_t<A> = {}) {
     Message message;
     message << "split: parts of";
     for (const Extent& size : sizes) message << ' ' << size.value;
-    throw ShapeError(message << " along axis " << a << " of shape " << whole.shape());
+    throw ShapeError(message << " along axis " << a << " of shape " << whole.shape()
+                             << ": none is negative, and they add up to " << whole.shape()[a]);
   }
   std::array<std::remove_cvref_t<decltype(whole)>, N> parts;
   index_t start = 0;
@@ -342,7 +344,8 @@ auto chunk(X&& x, I count, axis_t<A> along = {}) {
   const auto whole = eval(std::forward<X>(x));
   const index_t extent = whole.shape()[normalized_axis<A, decltype(whole)::rank>()];
   const auto parts = static_cast<index_t>(count);
-  if (parts <= 0) throw ShapeError(Message{} << "chunk: " << parts << " parts of shape " << whole.shape());
+  if (parts <= 0)
+    throw ShapeError(Message{} << "chunk: " << parts << " parts of shape " << whole.shape() << ", wanted at least 1");
   if (extent == 0) {
     using Part = std::remove_cvref_t<decltype(whole)>;
     return std::vector<Part>(static_cast<std::size_t>(parts), whole);

@@ -110,6 +110,21 @@ struct to_bool {
   };
 };
 
+template <int I, class Result, class C, class... P>
+auto parameter_at(Result (C::*)(P...) const) -> std::remove_cvref_t<slot_type_t<I, pack<P...>>>;
+/// What a number that a functor takes as its I-th operand becomes: the parameter's type, so that calling it converts
+/// nothing; the number's own where the parameter is of a lower kind, or the call operator is a template or overloaded.
+template <int I, class Own, class F>
+struct number_parameter {
+  using type = Own;
+};
+template <int I, class Own, class F>
+requires requires { requires std::is_arithmetic_v<decltype(parameter_at<I>(&F::operator()))>; }
+struct number_parameter<I, Own, F> {
+  using parameter = canonical_t<decltype(parameter_at<I>(&F::operator()))>;
+  using type = std::conditional_t < kind_of<parameter><kind_of<Own>, Own, parameter>;
+};
+
 /// A user's functor on tensors, formulas and numbers, fused like everything else. The functor is a trivially copyable
 /// struct at namespace scope whose `operator() const` is marked HEDDLE_HOST_DEVICE; lambdas and local structs serve on
 /// Cpu only. half and bfloat16 elements come as float; the result has the type that the call returns. Example: `struct
@@ -118,14 +133,18 @@ template <class F, class... X>
 requires AnyExpression<X...>
 auto map(F functor, X&&... x) {
   static_assert(std::is_trivially_copyable_v<F>, "a functor in a formula must be trivially copyable");
-  auto formula_of = []<class One>(One&& one) {
-    if constexpr (Expression<One>)
+  auto formula_of = []<int I, class One>(std::integral_constant<int, I>, One&& one) {
+    if constexpr (Expression<One>) {
       return as_formula(std::forward<One>(one));
-    else
-      return constant<canonical_t<std::remove_cvref_t<One>>>(
-          static_cast<compute_type<canonical_t<std::remove_cvref_t<One>>>>(one));
+    } else {
+      using T = typename number_parameter<I, canonical_t<std::remove_cvref_t<One>>, F>::type;
+      return constant<T>(static_cast<compute_type<T>>(one));
+    }
   };
-  return map_formula(functor, formula_of(std::forward<X>(x))...);
+  return [&]<int... I>(std::integer_sequence<int, I...>) {
+    return map_formula(functor, formula_of(std::integral_constant<int, I>{}, std::forward<X>(x))...);
+  }
+  (std::make_integer_sequence<int, static_cast<int>(sizeof...(X))>{});
 }
 
 /// Computes a formula into a new tensor; a tensor is given back as it is. Example: `auto h = hd::eval(hd::matmul(x, w)

@@ -6,6 +6,7 @@
 #include "heddle/kernels/cpu/reduce.hpp"
 #include "heddle/ops/map.hpp"
 #include "heddle/ops/reductions.hpp"
+#include "heddle/ops/shape.hpp"
 #if HEDDLE_CUDA_COMPILER
 #include "heddle/kernels/cuda/reduce.cuh"
 #include "heddle/kernels/cuda/vector_source.cuh"
@@ -181,6 +182,32 @@ auto count_nonzero(X&& x, A...) { return reduce_over<count_reduction, A...>(std:
 template <Expression X, class... A>
 requires ReductionArguments<A...>
 auto logsumexp(X&& x, A...) { return reduce_over<logsumexp_reduction, A...>(std::forward<X>(x)); }
+
+/// exp(x - y), each element's part of a logsumexp y; 0 where that is -inf.
+struct logsumexp_gradient : to_floating {
+  static constexpr const char* name = "logsumexp_grad";
+  template <class T>
+  HEDDLE_HOST_DEVICE T operator()(T dy, T x, T y) const {
+    // Of two equal infinities the distance is NaN.
+    const T part = std::exp(x == y ? T(0) : x - y);
+    return y == -greatest_value<T> ? T(0) : dy * part;
+  }
+};
+/// The gradient of logsumexp over the same axes with respect to x, given the result's: dy exp(x - logsumexp(x)). Of
+/// nothing but -inf it is 0. Throws ShapeError. Example: `dx = hd::logsumexp_grad(dy, x, hd::axis<1>);`
+template <Expression G, Expression X, class... A>
+requires ReductionArguments<A...>
+auto logsumexp_grad(G&& dy, X&& x, A...) {
+  const auto whole = eval(std::forward<X>(x));
+  const auto gradient = eval(std::forward<G>(dy));
+  const auto wanted = reduce_over<logsumexp_reduction, A...>(whole).shape();
+  static_assert(std::remove_cvref_t<decltype(gradient)>::rank == decltype(wanted)::rank, "dy has the result's rank");
+  if (!(gradient.shape() == wanted))
+    throw ShapeError(Message{} << "logsumexp_grad: dy of shape " << gradient.shape() << " for a result of shape "
+                               << wanted);
+  const auto y = eval(reduce_over<logsumexp_reduction, A..., keep_dims_t>(whole));
+  return promoted_map(logsumexp_gradient{}, reshape(gradient, y.shape()), whole, y);
+}
 
 /// The square root of the sum of squares; float for integers. Of nothing: 0. Example: `hd::norm(x, hd::axis<-1>)`.
 template <Expression X, class... A>

@@ -2,9 +2,12 @@
 #pragma once
 
 #include "heddle/kernels/cpu/scan.hpp"
+#include "heddle/ops/create.hpp"
 #include "heddle/ops/join.hpp"
 #include "heddle/ops/map.hpp"
+#include "heddle/ops/numeric.hpp"
 #include "heddle/ops/rearrange.hpp"
+#include "heddle/ops/reductions.hpp"
 #if HEDDLE_CUDA_COMPILER
 #include "heddle/kernels/cuda/scan.cuh"
 #endif
@@ -12,7 +15,7 @@
 namespace heddle {
 inline namespace HEDDLE_BUILD {
 
-/// What a scan keeps: half and bfloat16 in float, integers and bool in int64.
+/// How a scan goes on. It keeps half and bfloat16 in float, integers and bool in int64.
 struct scan_sum {
   static constexpr const char* name = "cumsum";
   template <class State>
@@ -42,11 +45,47 @@ struct scan_product {
   }
 };
 
+/// The greatest, or least, so far; from a NaN on NaN.
+template <int Sign>
+struct scan_extreme {
+  static constexpr const char* name = Sign > 0 ? "cummax" : "cummin";
+  template <class State>
+  static HEDDLE_HOST_DEVICE State identity() {
+    return Sign > 0 ? lowest_value<State> : greatest_value<State>;
+  }
+  template <class State>
+  static HEDDLE_HOST_DEVICE State combine(State left, State right) {
+    const bool better = Sign > 0 ? right > left : right < left;
+    return better || right != right ? right : left;
+  }
+};
+struct scan_logsumexp {
+  static constexpr const char* name = "logcumsumexp";
+  template <class State>
+  static HEDDLE_HOST_DEVICE State identity() {
+    return lowest_value<State>;
+  }
+  template <class State>
+  static HEDDLE_HOST_DEVICE State combine(State left, State right) {
+    return logaddexp_function{}(left, right);
+  }
+};
+
+/// The element type of a scan: sums and products of integers are int64.
+template <class Scan, class T>
+struct scan_element {
+  using type = sum_result_t<T>;
+};
+template <int Sign, class T>
+struct scan_element<scan_extreme<Sign>, T> {
+  using type = T;
+};
+
 /// Each element combined with all before it along an axis.
 template <class Scan, class Operand, int Axis>
 class scan_formula : public producer<scan_formula<Scan, Operand, Axis>> {
  public:
-  using value_type = sum_result_t<typename Operand::value_type>;
+  using value_type = typename scan_element<Scan, typename Operand::value_type>::type;
   using device_type = typename Operand::device_type;
   static constexpr int rank = Operand::rank;
   static constexpr producer_work work = producer_work::row_wise;
@@ -112,6 +151,88 @@ template <Expression X>
 auto cumprod(X&& x) {
   static_assert(std::remove_cvref_t<X>::rank == 1, "cumprod of more than one axis needs to know which: axis<A>");
   return scanned<scan_product, 0>(std::forward<X>(x));
+}
+
+/// From which side cumsum and cumprod go, and whether an element counts for its own place.
+struct scan_options {
+  bool exclusive = false;  ///< element i is of those before i: the first is 0, or 1
+  bool reverse = false;    ///< from the last element on
+};
+template <class Scan, int A, class X>
+auto scanned_by(X&& x, const scan_options& options) {
+  const auto whole = eval(std::forward<X>(x));
+  using Whole = std::remove_cvref_t<decltype(whole)>;
+  using T = typename scan_element<Scan, typename Whole::value_type>::type;
+  constexpr int along = normalized_axis<A, Whole::rank>();
+  const auto result = empty<T>(whole.shape(), whole.device());
+  auto from = Tensor<const typename Whole::value_type, Whole::rank, typename Whole::device_type>(whole);
+  auto to = result;
+  if (options.reverse) {
+    from = from.slice(axis<along>, range(_, _, -1));
+    to = to.slice(axis<along>, range(_, _, -1));
+  }
+  if (options.exclusive && result.size() > 0) {
+    to.slice(axis<along>, range(0, 1)).fill(Scan::template identity<compute_type<T>>());
+    to = to.slice(axis<along>, range(1, _));
+    from = from.slice(axis<along>, range(0, whole.shape()[along] - 1));
+  }
+  to.assign(scanned<Scan, along>(from));
+  return result;
+}
+/// The sums, or products, of the elements before each one, or from it to the last: a new tensor.
+/// Example: `starts = hd::cumsum(lengths, hd::axis<0>, {.exclusive = true});`
+template <Expression X, int A>
+auto cumsum(X&& x, axis_t<A>, const scan_options& options) {
+  return scanned_by<scan_sum, A>(std::forward<X>(x), options);
+}
+template <Expression X, int A>
+auto cumprod(X&& x, axis_t<A>, const scan_options& options) {
+  return scanned_by<scan_product, A>(std::forward<X>(x), options);
+}
+
+/// log(exp(x).cumsum) along an axis without overflow; of floating types.
+template <Expression X, int A>
+auto logcumsumexp(X&& x, axis_t<A>) {
+  static_assert(kind_of<value_type_of_t<X>> == kind::floating, "logcumsumexp takes floating types");
+  return scanned<scan_logsumexp, A>(std::forward<X>(x));
+}
+
+/// A position where an element is the extreme so far, 0 elsewhere.
+struct extreme_position {
+  static constexpr const char* name = "cummax";
+  template <class... T>
+  struct signature {
+    using result = std::int64_t;
+    using argument = void;
+  };
+  template <class T>
+  HEDDLE_HOST_DEVICE std::int64_t operator()(T x, T extreme, std::int64_t position) const {
+    return x == extreme || x != x ? position : 0;
+  }
+};
+template <int Sign, int A, class X>
+auto scanned_extremes(X&& x) {
+  const auto whole = eval(std::forward<X>(x));
+  using Whole = std::remove_cvref_t<decltype(whole)>;
+  constexpr int along = normalized_axis<A, Whole::rank>();
+  auto values = eval(scanned<scan_extreme<Sign>, along>(whole));
+  Shape<Whole::rank> line = shape_of_ones<Whole::rank>();
+  line[along] = whole.shape()[along];
+  const auto position = arange<std::int64_t>(line[along], whole.device()).reshape(line);
+  auto places = eval(scanned<scan_extreme<1>, along>(
+      map_formula(extreme_position{}, as_formula(whole), as_formula(values), as_formula(position))));
+  return std::pair<decltype(values), decltype(places)>{std::move(values), std::move(places)};
+}
+/// The greatest element so far along an axis, and its place as int64, the last of equals; from a NaN on NaN.
+/// Example: `auto [peaks, at] = hd::cummax(x, hd::axis<0>);`
+template <Expression X, int A>
+auto cummax(X&& x, axis_t<A>) {
+  return scanned_extremes<1, A>(std::forward<X>(x));
+}
+/// The least element so far, as cummax.
+template <Expression X, int A>
+auto cummin(X&& x, axis_t<A>) {
+  return scanned_extremes<-1, A>(std::forward<X>(x));
 }
 
 /// The gradient of cumsum: dy summed from the end.

@@ -5,9 +5,11 @@
 #pragma once
 
 #include "heddle/kernels/cpu/scatter.hpp"
+#include "heddle/ops/arithmetic.hpp"
 #include "heddle/ops/create.hpp"
 #include "heddle/ops/index.hpp"
 #include "heddle/ops/join.hpp"
+#include "heddle/ops/reductions.hpp"
 #if HEDDLE_CUDA_COMPILER
 #include "heddle/kernels/cuda/scatter.cuh"
 #endif
@@ -15,9 +17,10 @@
 namespace heddle {
 inline namespace HEDDLE_BUILD {
 
-/// `Base` with the elements of `Source` put (or with Add: added) along an axis. A vector of indices serves all lines.
-template <bool Add, class Base, class Source, class IndexTensor, int Rank, int Axis>
-class scatter_formula : public producer<scatter_formula<Add, Base, Source, IndexTensor, Rank, Axis>> {
+/// `Base` with the elements of `Source` put (or with Join: joined to what is there by a rule) along an axis. A vector
+/// of indices serves all lines.
+template <bool Join, class Base, class Source, class IndexTensor, int Rank, int Axis>
+class scatter_formula : public producer<scatter_formula<Join, Base, Source, IndexTensor, Rank, Axis>> {
  public:
   using value_type = typename Base::value_type;
   using device_type = typename IndexTensor::device_type;
@@ -26,13 +29,14 @@ class scatter_formula : public producer<scatter_formula<Add, Base, Source, Index
   static constexpr bool shared_indices = IndexTensor::rank == 1 && Rank > 1;
 
   scatter_formula(Base base, Source source, IndexTensor index, const Shape<Rank>& shape, const char* name,
-                  index_t skipped)
+                  index_t skipped, scatter_rule rule = scatter_rule::add)
       : base_(std::move(base)),
         source_(std::move(source)),
         index_(std::move(index)),
         shape_(shape),
         name_(name),
-        skipped_(skipped) {
+        skipped_(skipped),
+        rule_(rule) {
     if (shape_[Axis] >= INT64_C(0xffffffff) || length() >= INT64_C(0xffffffff))
       throw UnsupportedError(Message{} << name << " along an axis of 2^32 elements or more");
   }
@@ -87,9 +91,9 @@ class scatter_formula : public producer<scatter_formula<Add, Base, Source, Index
     }
     const index_source indices{index_.data(), sizeof(typename IndexTensor::value_type) == 8, false, shape_[Axis]};
     if constexpr (runs_here<device_type>() && std::is_same_v<device_type, Cpu>) {
-      on_cpu::scatter<Add, State, Stored>(table, Axis, limits, on_cpu::elements<BaseBound>(base),
-                                          on_cpu::elements<SourceBound>(source), on_cpu::writer<Bound>(bound), indices,
-                                          shape_[Axis], length(), skipped_);
+      on_cpu::scatter<Join, State, Stored>(table, Axis, limits, on_cpu::elements<BaseBound>(base),
+                                           on_cpu::elements<SourceBound>(source), on_cpu::writer<Bound>(bound), indices,
+                                           shape_[Axis], length(), skipped_, rule_);
     } else {
 #if HEDDLE_CUDA_COMPILER
       axis_table<2, Rank> index_table;
@@ -105,10 +109,10 @@ class scatter_formula : public producer<scatter_formula<Add, Base, Source, Index
       }
       for (int i = 0; i < Rank; ++i) table.stride[index_row][i] = line_stride[i];
       const on_cuda::launch_context context = on_cuda::current_context(device().index, name_);
-      on_cuda::scatter<Add, State, Stored>(table, Axis, limits, on_cuda::elements<BaseBound>(base),
-                                           on_cuda::elements<SourceBound>(source), on_cuda::writer<Bound>(bound),
-                                           index_table, indices, length(), skipped_,
-                                           on_cuda::index_check(Axis, shape_[Axis], context), context);
+      on_cuda::scatter<Join, State, Stored>(table, Axis, limits, on_cuda::elements<BaseBound>(base),
+                                            on_cuda::elements<SourceBound>(source), on_cuda::writer<Bound>(bound),
+                                            index_table, indices, length(), skipped_, rule_,
+                                            on_cuda::index_check(Axis, shape_[Axis], context), context);
 #endif
     }
   }
@@ -119,6 +123,7 @@ class scatter_formula : public producer<scatter_formula<Add, Base, Source, Index
   Shape<Rank> shape_;
   const char* name_;
   index_t skipped_;  ///< an index whose elements go nowhere; -1: none
+  scatter_rule rule_;
 };
 
 /// Throws ShapeError unless the indices lie within the tensor but along the axis, and within the source.
@@ -137,8 +142,8 @@ void require_scatter(const Shape<Rank>& shape, const Shape<Rank>& index, const S
   }
 }
 
-template <bool Add, int A, class X, class I, class S>
-auto scattered(X&& x, I&& index, S&& source, const char* name) {
+template <bool Join, int A, class X, class I, class S>
+auto scattered(X&& x, I&& index, S&& source, const char* name, scatter_rule rule = scatter_rule::add) {
   using Node = formula_of_t<X&&>;
   using T = typename Node::value_type;
   constexpr int axis_number = normalized_axis<A, Node::rank>();
@@ -156,8 +161,8 @@ auto scattered(X&& x, I&& index, S&& source, const char* name) {
   require_same_device(x.device(), indices.device());
   if constexpr (Expression<S>) require_same_device(x.device(), elements.device());
   require_scatter(shape, indices.shape(), elements.shape(), axis_number, name);
-  return scatter_formula<Add, Node, decltype(elements), decltype(indices), Node::rank, axis_number>(
-      as_formula(std::forward<X>(x)), std::move(elements), std::move(indices), shape, name, -1);
+  return scatter_formula<Join, Node, decltype(elements), decltype(indices), Node::rank, axis_number>(
+      as_formula(std::forward<X>(x)), std::move(elements), std::move(indices), shape, name, -1, rule);
 }
 
 /// x with source[i, j, …] put at [i, …, index[i, j, …], …] along an axis; of several for one place the last counts. The
@@ -181,20 +186,71 @@ auto scatter_add(X&& x, I&& index, S&& source) {
   return scatter_add(std::forward<X>(x), axis<A>, std::forward<I>(index), std::forward<S>(source));
 }
 
-/// Adds slices of a source to slices of a base where a vector of indices says.
-template <int Axis, class Base, class I, class S, int Rank>
+/// a / max(b, 1), rounded down for integers.
+struct mean_of_joined : promoting {
+  static constexpr const char* name = "scatter_reduce";
+  template <class T>
+  HEDDLE_HOST_DEVICE T operator()(T total, T count) const {
+    if constexpr (std::is_integral_v<T>)
+      return count < T(1) ? total : floor_divide_function{}(total, count);
+    else
+      return count < T(1) ? total : total / count;
+  }
+};
+
+/// How scatter_reduce joins the elements that go to one place.
+enum class scatter_reduction { sum, prod, mean, amin, amax };
+
+/// x with source[i, j, …] joined at [i, …, index[i, j, …], …] along an axis by their sum, product, mean, least or
+/// greatest; without `include_self` what x has there doesn't count. Where nothing goes x stays. Integer means are
+/// rounded down; NaN stays. Throws ShapeError.
+/// Example: `hd::scatter_reduce(x, hd::axis<0>, groups, values, hd::scatter_reduction::amax)`.
+template <Expression X, int A, IndexExpression I, Expression S>
+auto scatter_reduce(X&& x, axis_t<A>, I&& index, S&& source, scatter_reduction how, bool include_self = true) {
+  using T = value_type_of_t<X>;
+  const auto indices = index_tensor(std::forward<I>(index));
+  auto whole = eval(std::forward<X>(x));
+  const bool counts = how == scatter_reduction::mean;
+  const scatter_rule rule = how == scatter_reduction::prod   ? scatter_rule::multiply
+                            : how == scatter_reduction::amin ? scatter_rule::least
+                            : how == scatter_reduction::amax ? scatter_rule::greatest
+                                                             : scatter_rule::add;
+  if (!include_self) {
+    using Value = compute_type<T>;
+    const Value start = how == scatter_reduction::prod   ? static_cast<Value>(1)
+                        : how == scatter_reduction::amin ? greatest_value<Value>
+                        : how == scatter_reduction::amax ? lowest_value<Value>
+                                                         : static_cast<Value>(0);
+    whole = scattered<false, A>(whole, indices, start, "scatter_reduce");
+  }
+  auto joined = eval(scattered<true, A>(whole, indices, std::forward<S>(source), "scatter_reduce", rule));
+  if (!counts) return joined;
+  const auto own = full_like(joined, include_self ? 1 : 0);
+  const auto number = eval(scattered<true, A>(own, indices, 1, "scatter_reduce"));
+  return eval(promoted_map(mean_of_joined{}, joined, number));
+}
+
+/// Puts slices of a source into a base, or adds them, where a vector of indices says.
+template <int Axis, bool Join = true, class Base, class I, class S, int Rank>
 auto added_slices(Base base, I&& index, S&& source, const Shape<Rank>& shape, const char* name, index_t skipped = -1) {
   auto indices = index_tensor(std::forward<I>(index));
   static_assert(decltype(indices)::rank == 1, "the indices are a vector");
-  auto elements = converted_formula<typename Base::value_type>(std::forward<S>(source));
-  Shape<Rank> wanted = shape;
-  wanted[Axis] = indices.shape()[0];
-  if (!(elements.shape() == wanted))
-    throw ShapeError(Message{} << name << " along axis " << Axis << " of shape " << shape << " with "
-                               << indices.shape()[0] << " indices: the source has shape " << elements.shape()
-                               << ", not " << wanted);
-  require_same_device(indices.device(), elements.device());
-  return scatter_formula<true, Base, decltype(elements), decltype(indices), Rank, Axis>(
+  auto elements = [&] {
+    if constexpr (Expression<S>)
+      return converted_formula<typename Base::value_type>(std::forward<S>(source));
+    else
+      return operand_formula<typename Base::value_type>(source);
+  }();
+  if constexpr (Expression<S>) {
+    Shape<Rank> wanted = shape;
+    wanted[Axis] = indices.shape()[0];
+    if (!(elements.shape() == wanted))
+      throw ShapeError(Message{} << name << " along axis " << Axis << " of shape " << shape << " with "
+                                 << indices.shape()[0] << " indices: the source has shape " << elements.shape()
+                                 << ", not " << wanted);
+    require_same_device(indices.device(), elements.device());
+  }
+  return scatter_formula<Join, Base, decltype(elements), decltype(indices), Rank, Axis>(
       std::move(base), std::move(elements), std::move(indices), shape, name, skipped);
 }
 
@@ -206,6 +262,26 @@ auto index_add(X&& x, axis_t<A>, I&& index, S&& source) {
   const auto shape = x.shape();
   return added_slices<normalized_axis<A, Node::rank>()>(as_formula(std::forward<X>(x)), std::forward<I>(index),
                                                         std::forward<S>(source), shape, "index_add");
+}
+
+/// x with slices of the source put along an axis where a vector of indices says; of several for one place the last
+/// counts. Throws ShapeError. Example: `hd::index_copy(x, hd::axis<0>, rows, values)`.
+template <Expression X, int A, IndexExpression I, Expression S>
+auto index_copy(X&& x, axis_t<A>, I&& index, S&& source) {
+  using Node = formula_of_t<X&&>;
+  const auto shape = x.shape();
+  return added_slices<normalized_axis<A, Node::rank>(), false>(as_formula(std::forward<X>(x)), std::forward<I>(index),
+                                                               std::forward<S>(source), shape, "index_copy");
+}
+/// x with a number in the slices along an axis that a vector of indices names. Throws Error for an integer beyond the
+/// range of x's type. Example: `hd::index_fill(x, hd::axis<1>, columns, 0)`.
+template <Expression X, int A, IndexExpression I, ScalarArgument S>
+auto index_fill(X&& x, axis_t<A>, I&& index, S value) {
+  using Node = formula_of_t<X&&>;
+  const auto shape = x.shape();
+  return added_slices<normalized_axis<A, Node::rank>(), false>(
+      as_formula(std::forward<X>(x)), std::forward<I>(index),
+      checked_element<typename Node::value_type>("index_fill", value), shape, "index_fill");
 }
 
 // ---- gradients ----

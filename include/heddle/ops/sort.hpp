@@ -91,7 +91,8 @@ class sort_formula : public producer<sort_formula<Indices, Operand, Axis>> {
 };
 
 /// The elements in ascending order along an axis, the last one where none is named; in descending order if asked for.
-/// Example: `hd::sort(x, hd::axis<0>)`, `hd::sort(x, hd::axis<-1>, true)`.
+/// -0 stands before 0, although they are equal: what sorts the values alone tells them apart (argsort does not, and
+/// keeps their order). Example: `hd::sort(x, hd::axis<0>)`, `hd::sort(x, hd::axis<-1>, true)`.
 template <Expression X, int A = -1>
 auto sort(X&& x, axis_t<A> = {}, bool descending = false) {
   using Node = formula_of_t<X&&>;

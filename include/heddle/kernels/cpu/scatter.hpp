@@ -12,7 +12,7 @@ namespace heddle {
 inline namespace HEDDLE_BUILD {
 namespace on_cpu {
 
-template <bool Add, class State, class Stored, class Lines, class Base, class Source, class Writer>
+template <bool Join, class State, class Stored, class Lines, class Base, class Source, class Writer>
 struct scatter_run {
   static constexpr int base_row = Writer::rows;
   static constexpr int source_row = base_row + Base::rows;
@@ -27,6 +27,7 @@ struct scatter_run {
   index_t extent;  ///< of the output along the axis
   index_t length;  ///< indices of a line
   index_t skipped;
+  scatter_rule rule;
 
   /// `width` neighbouring lines, of which the first `reached` have indices.
   void operator()(index_t line, int width, int reached) const {
@@ -59,12 +60,10 @@ struct scatter_run {
           const index_t index = indices.read(index_at + j * step[index_row]);
           if (index == skipped || index < 0 || index >= extent) continue;
           State& sum = sums[width > 1 ? index * width + j : index];
-          if constexpr (!Add)
-            sum = static_cast<State>(element[j]);
-          else if constexpr (std::is_integral_v<State>)
-            sum = wrapping_add(sum, static_cast<State>(element[j]));
+          if constexpr (Join)
+            sum = scatter_joined(rule, sum, static_cast<State>(element[j]));
           else
-            sum += static_cast<State>(element[j]);
+            sum = static_cast<State>(element[j]);
         }
       });
     }
@@ -78,15 +77,15 @@ struct scatter_run {
 
 /// Rows of the table, which is not merged: the writer's, the base's, the source's, the indices', the place along the
 /// axis. Along axis i only the first limits[i] lines have indices.
-template <bool Add, class State, class Stored, int Rows, int Rank, class Base, class Source, class Writer>
+template <bool Join, class State, class Stored, int Rows, int Rank, class Base, class Source, class Writer>
 void scatter(const axis_table<Rows, Rank>& table, int axis_number, const index_t* limits, const Base& base,
              const Source& source, const Writer& writer, const index_source& indices, index_t extent, index_t length,
-             index_t skipped) {
+             index_t skipped, scatter_rule rule) {
   using Lines = line_axes<Rows, Rank>;
   coordinates_of<Rank, index_t> limit;
   const Lines lines = Lines::from(table, axis_number, limits, limit);
-  const scatter_run<Add, State, Stored, Lines, Base, Source, Writer> run{lines,   base,   source, writer,
-                                                                         indices, extent, length, skipped};
+  const scatter_run<Join, State, Stored, Lines, Base, Source, Writer> run{lines,  base,   source,  writer, indices,
+                                                                          extent, length, skipped, rule};
   constexpr int inner = Lines::inner_axis;
   const bool crosswise = lines.crosswise(0, Writer::rows);
   const index_t across = lines.outer.extent[inner];

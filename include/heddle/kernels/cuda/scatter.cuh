@@ -65,9 +65,10 @@ struct scatter_arguments {
   sort_buffer<true, std::uint32_t> sorted;
   const std::uint32_t* starts;  ///< where there is one line of indices
   std::uint32_t length;         ///< of a line of indices
+  scatter_rule rule;
 };
 
-template <bool Add, class State, class Stored, int Rows, int Rank, class Base, class Source, class Writer>
+template <bool Join, class State, class Stored, int Rows, int Rank, class Base, class Source, class Writer>
 __global__ void __launch_bounds__(scatter_block)
     scatter_kernel(const __grid_constant__ scatter_arguments<Rows, Rank, Base, Source, Writer> arguments) {
   constexpr int base_row = Writer::rows;
@@ -95,26 +96,24 @@ __global__ void __launch_bounds__(scatter_block)
       } else {
         at = lower_bound(keys, arguments.length, place);
         end = at;
-        if (Add) {
+        if (Join) {
           while (end < arguments.length && keys[end] == place) ++end;
         } else {
           end = at + lower_bound(keys + at, arguments.length - at, place + 1);
         }
       }
       // Of several that are put to one place the last counts.
-      if (!Add && at < end) at = end - 1;
+      if (!Join && at < end) at = end - 1;
       for (; at < end; ++at) {
         const index_t from = arguments.sorted.index[line + at];
         index_t own[Source::rows > 0 ? Source::rows : 1];
 #pragma unroll
         for (int r = 0; r < Source::rows; ++r) own[r] = offset[source_row + r] + from * arguments.source_along[r];
         const State value = static_cast<State>(arguments.source.load(own, 0));
-        if constexpr (!Add)
-          sum = value;
-        else if constexpr (std::is_integral_v<State>)
-          sum = wrapping_add(sum, value);
+        if constexpr (Join)
+          sum = scatter_joined(arguments.rule, sum, value);
         else
-          sum += value;
+          sum = value;
       }
     }
     arguments.writer.store(offset, cast_element<Stored>(sum));
@@ -123,10 +122,10 @@ __global__ void __launch_bounds__(scatter_block)
 
 /// Rows of the table, which is not merged: the writer's, the base's, the source's, the number of the line of indices,
 /// the place along the axis. Rows of `index_table`: that number, the indices.
-template <bool Add, class State, class Stored, int Rows, int Rank, class Base, class Source, class Writer>
+template <bool Join, class State, class Stored, int Rows, int Rank, class Base, class Source, class Writer>
 void scatter(axis_table<Rows, Rank> table, int axis_number, const index_t* limits, const Base& base,
              const Source& source, const Writer& writer, const axis_table<2, Rank>& index_table,
-             const index_source& indices, index_t length, index_t skipped, const index_check& check,
+             const index_source& indices, index_t length, index_t skipped, scatter_rule rule, const index_check& check,
              const launch_context& context) {
   using IndexLines = line_axes<2, Rank>;
   constexpr int source_row = Writer::rows + Base::rows;
@@ -163,11 +162,12 @@ void scatter(axis_table<Rows, Rank> table, int axis_number, const index_t* limit
                       {},
                       sorted.buffer,
                       starts ? static_cast<const std::uint32_t*>(starts->data) : nullptr,
-                      static_cast<std::uint32_t>(length)};
+                      static_cast<std::uint32_t>(length),
+                      rule};
   for (int r = 0; r < Source::rows; ++r) arguments.source_along[r] = along[r];
   for (int a = 0; a < axis_capacity<Rank>; ++a)
     arguments.limit[a] = table.alone[a] ? limits[table.original[a]] : table.extent[a];
-  launch(scatter_kernel<Add, State, Stored, Rows, Rank, Base, Source, Writer>,
+  launch(scatter_kernel<Join, State, Stored, Rows, Rank, Base, Source, Writer>,
          grid_for(arguments.axes.size, scatter_block), scatter_block, 0, context, arguments);
 }
 

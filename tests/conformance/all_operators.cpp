@@ -1,3 +1,4 @@
+#include "conformance/composed.hpp"
 #include "conformance/operators/families.hpp"
 
 namespace conformance {
@@ -28,8 +29,10 @@ Registry all_operators() {
   add_loss(registry);
   add_label_loss(registry);
   add_norm(registry);
+  add_numeric(registry);
   add_view(registry);
   add_where_cast(registry);
+  add_composed(registry);
   return registry;
 }
 

@@ -143,6 +143,8 @@ class Arguments {
       while (!value.empty()) add_tensor(first + count++, array(take_until(value, ';')));
       if (count > 1) names_.insert(names_.begin() + static_cast<std::ptrdiff_t>(first) + 1, count - 1, "");
       shift_ += count > 1 ? count - 1 : 0;
+    } else if (type == "index") {
+      add_index(place_of(name), value);
     } else if (type == "bool") {
       made_.attributes[name] = {value == "true" ? "1" : "0"};
     } else if (type != "none") {
@@ -160,6 +162,26 @@ class Arguments {
   void add_tensor(std::size_t place, Array value) {
     at(made_.inputs, place) = std::move(value);
     places_.push_back(place);
+  }
+  /// Subscripts: masks and lists of places are inputs from `place` on, a slice is three attributes.
+  void add_index(std::size_t place, std::string_view text) {
+    while (!text.empty()) {
+      std::string_view one = take_until(text, ';');
+      if (one.starts_with('[')) {
+        Array places{ElementType::int64, {0}, {}};
+        for (const std::int64_t number : extents(one.substr(1, one.size() - 2))) {
+          append(places.bytes, number);
+          ++places.shape[0];
+        }
+        at(made_.inputs, place++) = std::move(places);
+      } else if (one.find('[') != std::string_view::npos) {
+        at(made_.inputs, place++) = array(one);
+      } else {
+        for (const char* const part : {"start", "end", "step"})
+          if (const std::string_view bound = take_until(one, ':'); !bound.empty())
+            made_.attributes[part] = {std::string(bound)};
+      }
+    }
   }
   std::string name_at(std::size_t argument, std::string_view type) const {
     if (argument + shift_ >= names_.size()) return "argument " + std::to_string(argument);

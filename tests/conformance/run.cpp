@@ -15,8 +15,21 @@ Outputs call_handler(const Operator* found, Device device, const CallParts& part
   return handler(Call(parts));
 }
 
+/// By the first handler of that name that does not refuse the call.
+Outputs call_any(const Registry& registry, Device device, const std::string& op, const CallParts& parts) {
+  const Operator* found = registry.find(op.c_str());
+  try {
+    return call_handler(found, device, parts);
+  } catch (const NotServed&) {
+    const Operator* const end = registry.operators().data() + registry.operators().size();
+    while (found != nullptr && ++found != end && op != found->name) continue;
+    if (found == nullptr || found == end) throw;
+  }
+  return call_handler(found, device, parts);
+}
+
 Outputs call_operator(const Registry& registry, Device device, const std::string& op, const CallParts& parts) {
-  Outputs outputs = call_handler(registry.find(op.c_str()), device, parts);
+  Outputs outputs = call_any(registry, device, op, parts);
   if (outputs.size() < static_cast<std::size_t>(parts.output_count)) throw NotServed{"an output is not served"};
   return outputs;
 }

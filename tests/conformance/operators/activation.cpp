@@ -34,10 +34,14 @@ struct ChannelPRelu {
     return with_type(Reals{}, call.input(0).type, [&](auto type) -> Outputs {
       using T = type_of<decltype(type)>;
       return with_int(Ints<0, 3, 4>{}, call.input(0).rank(), [&](auto rank) -> Outputs {
-        const auto x = tensor<T, decltype(rank)::value>(call, call.input(0), device);
-        if (call.input(1).rank() == 0) return {result(hd::prelu(x, tensor<T, 0>(call, call.input(1), device)))};
-        if constexpr (decltype(rank)::value == 3 && std::is_same_v<T, float>)
-          return {result(hd::prelu(x, tensor<T, 1>(call, call.input(1), device)))};
+        constexpr int r = decltype(rank)::value;
+        const auto x = tensor<T, r>(call, call.input(0), device);
+        const Array& slope = call.input(1);
+        if (slope.rank() == 0) return {result(hd::prelu(x, tensor<T, 0>(call, slope, device)))};
+        if constexpr (r != 4 && std::is_same_v<T, float>) {
+          if (slope.rank() == 1) return {result(hd::prelu(x, tensor<T, 1>(call, slope, device)))};
+          if constexpr (r == 3) return {result(hd::prelu(x, tensor<T, 2>(call, slope, device)))};
+        }
         throw NotServed{"not for this rank"};
       });
     });
@@ -57,8 +61,7 @@ void add_activation(Registry& registry) {
   serve(
       registry, {"LeakyRelu", "nn.functional.leaky_relu"},
       choice([](const Call& call) { return call.has("alpha"); }, unary([](const auto& x) { return hd::leaky_relu(x); }),
-             unary<Types<float>>(
-                 [](const auto& x, const Call& call) { return hd::leaky_relu(x, call.number("alpha", 0.01)); })));
+             unary([](const auto& x, const Call& call) { return hd::leaky_relu(x, call.number("alpha", 0.01)); })));
   serve(registry, {"Elu", "nn.functional.elu"},
         unary([](const auto& x, const Call& call) { return hd::elu(x, call.number("alpha", 1)); }));
   serve(registry, {"Celu", "nn.functional.celu"},
@@ -83,7 +86,7 @@ void add_activation(Registry& registry) {
   serve(registry, "nn.functional.hardtanh",
         choice([](const Call& call) { return call.has("min_val"); },
                unary<Types<float, double, I64>>([](const auto& x) { return hd::hardtanh(x); }),
-               unary<Types<float>>([](const auto& x, const Call& call) {
+               unary<Types<float, I32>>([](const auto& x, const Call& call) {
                  return hd::hardtanh(x, call.number("min_val", -1), call.number("max_val", 1));
                })));
   serve(registry, {"Mish", "nn.functional.mish"}, unary([](const auto& x) { return hd::mish(x); }));

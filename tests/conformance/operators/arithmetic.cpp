@@ -17,7 +17,7 @@ auto alpha_for(const X&, const Call& call) {
 void add_arithmetic(Registry& registry) {
   const auto has_alpha = [](const Call& call) { return call.has("alpha"); };
   // Addition stands for all that broadcasts: floats keep their own ranks.
-  using Added = Operands<Types<float, double, bool, I16, U16, U64>, Types<float, I64>>;
+  using Added = Operands<Types<float, double, bool, I16, I64, U16, U64>, Types<float, I64>>;
   serve(registry, {"Add", "add"},
         choice(has_alpha, binary_of_ranks<float, 3, Added>([](const auto& a, const auto& b) { return a + b; }),
                binary<Types<U8>>(

@@ -16,7 +16,8 @@ void add_comparison(Registry& registry) {
         binary<Types<float, double, I8, I64, U8, U32, bool>, Types<>, Types<I64>>(
             [](const auto& a, const auto& b) { return a >= b; }));
   serve(registry, {"Less", "lt"},
-        binary<Types<float, double, I16, U16, U64>, Types<double>>([](const auto& a, const auto& b) { return a < b; }));
+        binary<Types<float, double, I16, I64, U16, U64>, Types<double>>(
+            [](const auto& a, const auto& b) { return a < b; }));
   serve(registry, {"LessOrEqual", "le"},
         binary<Types<float, I8, U8, U32, bool>, Types<>, Types<I64>>(
             [](const auto& a, const auto& b) { return a <= b; }));

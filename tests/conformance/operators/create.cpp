@@ -1,6 +1,6 @@
 // Range ConstantOfShape EyeLike; arange linspace eye equal allclose
 #include "conformance/broadcast.hpp"
-#include "conformance/dispatch.hpp"
+#include "conformance/operators/elementwise.hpp"
 #include "conformance/operators/families.hpp"
 #include "heddle/ops/arithmetic.hpp"
 #include "heddle/ops/compare.hpp"
@@ -38,7 +38,7 @@ struct ConstantOfShape {
   }
 };
 
-/// Ones on the diagonal `k`; the main one of a square is hd::eye.
+/// Ones on the diagonal `k`; the main one is hd::eye.
 struct EyeLike {
   template <class Device>
   Outputs operator()(const Call& call, Device device) const {
@@ -50,7 +50,7 @@ struct EyeLike {
     const ElementType to = call.has("dtype") ? call.element_type("dtype") : like.type;
     return with_type(Types<float, I32>{}, to, [&](auto type) -> Outputs {
       using T = type_of<decltype(type)>;
-      if (k == 0 && rows == columns) return {result(hd::eye<T>(rows, device))};
+      if (k == 0) return {result(hd::eye<T>(rows, columns, device))};
       const auto row = hd::arange<std::int64_t>(rows, device).unsqueeze(hd::axis<1>);
       const auto column = hd::arange<std::int64_t>(columns, device);
       return {result(hd::cast<T>(column == row + k))};
@@ -85,9 +85,10 @@ struct Eye {
   template <class Device>
   Outputs operator()(const Call& call, Device device) const {
     const std::int64_t n = call.integer("n", 0);
-    if (call.integer("m", n) != n) throw NotServed{"not for rectangles"};
-    return with_type(Reals{}, call.element_type("dtype"),
-                     [&](auto type) -> Outputs { return {result(hd::eye<type_of<decltype(type)>>(n, device))}; });
+    return with_type(Reals{}, call.element_type("dtype"), [&](auto type) -> Outputs {
+      using T = type_of<decltype(type)>;
+      return {call.has("m") ? result(hd::eye<T>(n, call.integer("m", n), device)) : result(hd::eye<T>(n, device))};
+    });
   }
 };
 
@@ -106,6 +107,20 @@ struct Equal {
       return with_int(Below<2>{}, b.rank(), [&](auto rank) -> Outputs {
         return {answer(hd::array_equal(x, tensor<T, decltype(rank)::value>(call, b, device)))};
       });
+    });
+  }
+};
+
+/// Broadcast; the answer is one bool an element.
+struct IsClose {
+  template <class Device>
+  Outputs operator()(const Call& call, Device device) const {
+    return with_type(Types<float, double, U8>{}, call.input(0).type, [&](auto type) -> Outputs {
+      using T = type_of<decltype(type)>;
+      const auto close = [&](const auto& a, const auto& b) {
+        return hd::isclose(a, b, call.number("rtol", 1e-5), call.number("atol", 1e-8), call.flag("equal_nan", false));
+      };
+      return mapped<3, T, T>(call, device, close, {&call.input(0), &call.input(1)});
     });
   }
 };
@@ -134,6 +149,7 @@ void add_create(Registry& registry) {
   serve(registry, "eye", Eye{});
   serve(registry, "equal", Equal{});
   serve(registry, "allclose", AllClose{});
+  serve(registry, "isclose", IsClose{});
 }
 
 }  // namespace conformance

@@ -51,11 +51,17 @@ void add_extremes(Registry& registry) {
     using T = typename std::remove_cvref_t<decltype(x)>::value_type;
     return hd::clamp(x, bound<T>(call, 1, "min", lowest<T>()), bound<T>(call, 2, "max", highest<T>()));
   });
+  const auto clamp = [](const auto& x, const auto& low, const auto& high) { return hd::clamp(x, low, high); };
+  const auto mixed_clamp = [](const Call& call, auto device) {
+    return mapped<broadcast_rank, I64, float, double>(call, device, decltype(clamp){},
+                                                      {&call.input(0), &call.input(1), &call.input(2)});
+  };
   serve(registry, "Clip", by_numbers);
   serve(registry, "clamp",
-        choice([](const Call& call) { return call.has_input(1) && call.has_input(2); }, by_numbers,
-               ternary<Types<float, double, I32, U8>>(
-                   [](const auto& x, const auto& low, const auto& high) { return hd::clamp(x, low, high); })));
+        choice([](const Call& call) { return call.input(0).type == ElementType::int64; },
+               choice([](const Call& call) { return call.has_input(1) && call.has_input(2); }, by_numbers,
+                      ternary<Types<float, double, I32, U8>>(clamp)),
+               mixed_clamp));
   const auto by_one = [](const Call& call) { return call.has_input(0) && call.has_input(1); };
   serve(registry, "clamp_min", choice(by_one, by_numbers, binary<Types<float, double, I64>>(maximum)));
   serve(registry, "clamp_max", choice(by_one, by_numbers, binary<Types<float, double, I64, bool>>(minimum)));

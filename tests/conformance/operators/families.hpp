@@ -29,6 +29,7 @@ void add_scan_sort(Registry& registry);
 void add_loss(Registry& registry);
 void add_label_loss(Registry& registry);
 void add_norm(Registry& registry);
+void add_numeric(Registry& registry);
 void add_view(Registry& registry);
 void add_where_cast(Registry& registry);
 

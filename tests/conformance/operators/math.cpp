@@ -4,6 +4,7 @@
 #include "conformance/operators/families.hpp"
 #include "heddle/ops/arithmetic.hpp"
 #include "heddle/ops/compare.hpp"
+#include "heddle/ops/numeric.hpp"
 
 namespace conformance {
 
@@ -20,7 +21,9 @@ void add_math(Registry& registry) {
   serve(registry, {"Round", "round"},
         choice([](const Call& call) { return call.integer("decimals", 0) != 0; },
                unary<Types<float, double, I64>>([](const auto& x) { return hd::round(x); }),
-               [](const Call&, auto) -> Outputs { throw NotServed{"no decimals"}; }));
+               unary([](const auto& x, const Call& call) {
+                 return hd::round(x, static_cast<int>(call.integer("decimals", 0)));
+               })));
   serve(registry, "trunc", unary<Types<double, I32, U8>>([](const auto& x) { return hd::trunc(x); }));
   serve(registry, {"Sqrt", "sqrt"}, unary<Floats>([](const auto& x) { return hd::sqrt(x); }));
   serve(registry, "rsqrt", unary<Types<float, double, I64, bool>>([](const auto& x) { return hd::rsqrt(x); }));

@@ -27,6 +27,21 @@ struct LpNormalization {
   }
 };
 
+struct LogSumExpGradient {
+  template <class Device>
+  Outputs operator()(const Call& call, Device device) const {
+    const Array& array = call.input(0);
+    const Extents three = plan_reduction(array.shape, reduced_axes(call), false).all_three();
+    if (three.empty()) throw NotServed{"not for axes that are not neighbours"};
+    return with_type(Reals{}, array.type, [&](auto type) -> Outputs {
+      using T = type_of<decltype(type)>;
+      const auto x = tensor<T, 3>(call, array, three, device);
+      const auto dy = tensor<T, 2>(call, call.cotangent(0), {three[0], three[2]}, device);
+      return {reshaped(result(hd::logsumexp_grad(dy, x, hd::axis<1>)), three, array.shape)};
+    });
+  }
+};
+
 /// Bessel's correction, 1 where nothing else is said.
 hd::correction correction_of(const Call& call) {
   return {call.number("correction", call.flag("unbiased", true) ? 1 : 0)};
@@ -44,6 +59,7 @@ void add_reduce_norm(Registry& registry) {
         reduction<Float>([](const auto& x, auto... axes) { return hd::log(hd::sum(x, axes...)); }));
   serve(registry, {"ReduceLogSumExp", "logsumexp"},
         reduction<Types<float, double, U8>>([](const auto& x, auto... axes) { return hd::logsumexp(x, axes...); }));
+  serve_gradient(registry, "logsumexp", LogSumExpGradient{});
   serve(registry, "LpNormalization", LpNormalization{});
 
   const auto euclidean = reduction<Reals>([](const auto& x, auto... axes) { return hd::norm(x, axes...); });

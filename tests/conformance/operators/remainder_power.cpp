@@ -52,7 +52,7 @@ void add_remainder_power(Registry& registry) {
         binary<Types<float>, Types<double>>([](const auto& a, const auto& b) { return hd::remainder(a, b); }));
   serve(registry, "Pow", Pow{});
   serve(registry, "pow",
-        binary<Types<float>, Types<float>, Types<double>>([](const auto& a, const auto& b) { return hd::pow(a, b); }));
+        binary<Reals, Types<float>, Types<double>>([](const auto& a, const auto& b) { return hd::pow(a, b); }));
   serve(registry, "lerp",
         choice([](const Call& call) { return call.has("weight"); },
                ternary<Reals>([](const auto& a, const auto& b, const auto& t) { return hd::lerp(a, b, t); }),

@@ -15,19 +15,17 @@ struct Scan {
   template <class Device>
   Outputs operator()(const Call& call, Device device) const {
     const Array& array = call.input(0);
-    if (call.flag("exclusive", false)) throw NotServed{"not exclusive"};
-    const bool reverse = call.flag("reverse", false);
+    const hd::scan_options options{.exclusive = call.flag("exclusive", false), .reverse = call.flag("reverse", false)};
     return with_type(TypeList{}, array.type, [&](auto type) {
       using T = type_of<decltype(type)>;
       const bool as_operand = !call.is_pytorch() || call.has("dtype");
       if (call.has("dtype") && call.element_type("dtype") != element_type_v<T>) throw NotServed{"not for this dtype"};
-      return along_axis<T>(call, array, plan_axis(array.shape, axis(call)), device,
-                           [&](const auto& x, auto along) -> Outputs {
-                             const auto back = [&](const auto& y) { return reverse ? hd::flip(y, along) : y; };
-                             const hd::Tensor scanned = F{}(back(x), along);
-                             return {reshaped(as_operand ? result(hd::cast<T>(back(scanned))) : result(back(scanned)),
-                                              extents_of(x), array.shape)};
-                           });
+      return along_axis<T>(
+          call, array, plan_axis(array.shape, axis(call)), device, [&](const auto& x, auto along) -> Outputs {
+            const hd::Tensor scanned =
+                options.exclusive || options.reverse ? F{}(x, along, options) : hd::eval(F{}(x, along));
+            return {reshaped(as_operand ? result(hd::cast<T>(scanned)) : result(scanned), extents_of(x), array.shape)};
+          });
     });
   }
   static int axis(const Call& call) {
@@ -40,6 +38,34 @@ template <class TypeList, class F>
 Scan<F, TypeList> scan(F) {
   return {};
 }
+
+/// The extremes so far and their places, of an operand seen as (before, axis, after).
+template <class F, class TypeList>
+struct Extremes {
+  template <class Device>
+  Outputs operator()(const Call& call, Device device) const {
+    const Array& array = call.input(0);
+    const Extents three = plan_axis(array.shape, axis_of(call, "dim", 0, array.rank())).all_three();
+    return with_type(TypeList{}, array.type, [&](auto type) -> Outputs {
+      const auto found = F{}(tensor<type_of<decltype(type)>, 3>(call, array, three, device));
+      return {reshaped(result(found.first), three, array.shape), reshaped(result(found.second), three, array.shape)};
+    });
+  }
+};
+template <class TypeList, class F>
+Extremes<F, TypeList> extremes(F) {
+  return {};
+}
+
+struct LogCumSumExp {
+  template <class Device>
+  Outputs operator()(const Call& call, Device device) const {
+    const Array& array = call.input(0);
+    const Extents three = plan_axis(array.shape, axis_of(call, "dim", 0, array.rank())).all_three();
+    const auto x = tensor<float, 3>(call, array, three, device);
+    return {reshaped(result(hd::logcumsumexp(x, hd::axis<1>)), three, array.shape)};
+  }
+};
 
 struct CumSumGradient {
   template <class Device>
@@ -99,10 +125,14 @@ struct TopK {
 
 void add_scan_sort(Registry& registry) {
   serve(registry, {"CumSum", "cumsum"},
-        scan<Types<float, double, I32, U8>>([](const auto& x, auto axis) { return hd::cumsum(x, axis); }));
+        scan<Types<float, double, I32, U8>>([](const auto& x, auto... how) { return hd::cumsum(x, how...); }));
   serve(registry, {"CumProd", "cumprod"},
-        scan<Types<float, double, I32, I64>>([](const auto& x, auto axis) { return hd::cumprod(x, axis); }));
+        scan<Types<float, double, I32, I64>>([](const auto& x, auto... how) { return hd::cumprod(x, how...); }));
   serve_gradient(registry, "cumsum", CumSumGradient{});
+  serve(registry, "cummax",
+        extremes<Types<float, double, U8>>([](const auto& x) { return hd::cummax(x, hd::axis<1>); }));
+  serve(registry, "cummin", extremes<Types<U8, bool>>([](const auto& x) { return hd::cummin(x, hd::axis<1>); }));
+  serve(registry, "logcumsumexp", LogCumSumExp{});
   serve(registry, "sort", Sort<false>{});
   serve(registry, "argsort", Sort<true>{});
   serve(registry, {"TopK", "topk"}, TopK{});

@@ -6,6 +6,7 @@
 #include "conformance/operators/families.hpp"
 #include "conformance/operators/moved.hpp"
 #include "conformance/shapes.hpp"
+#include "heddle/ops/diagonal.hpp"
 #include "heddle/ops/join.hpp"
 #include "heddle/ops/shape.hpp"
 
@@ -235,6 +236,106 @@ struct Transpose {
   }
 };
 
+/// f(offset, axes) for two neighbouring axes of Rank.
+template <int Rank, class F>
+Outputs with_diagonal(const Call& call, const char* offset, F f) {
+  const int row = front_axis(call.integer("dim1", Rank - 2), Rank),
+            column = front_axis(call.integer("dim2", Rank - 1), Rank);
+  return with_int(Below<Rank * Rank>{}, row * Rank + column, [&](auto pair) -> Outputs {
+    constexpr int r = decltype(pair)::value / Rank, c = decltype(pair)::value % Rank;
+    if constexpr (r + 1 == c)
+      return f(call.integer(offset, 0), hd::axes<r, c>);
+    else
+      throw NotServed{"not for these axes"};
+  });
+}
+
+struct Diagonal {
+  template <class Device>
+  Outputs operator()(const Call& call, Device device) const {
+    const Array& array = call.input(0);
+    return with_moved_type(array.type, [&](auto type) {
+      using T = type_of<decltype(type)>;
+      return typed(with_int(Ints<2, 3>{}, array.rank(),
+                            [&](auto rank) {
+                              const auto x = tensor<T, decltype(rank)::value>(call, moved_as<T>(array), device);
+                              return with_diagonal<decltype(rank)::value>(call, "offset",
+                                                                          [&](auto offset, auto axes) -> Outputs {
+                                                                            return {result(x.diagonal(offset, axes))};
+                                                                          });
+                            }),
+                   array.type);
+    });
+  }
+};
+
+/// Written through a view of a copy.
+struct DiagonalScatter {
+  template <class T, int Rank, class Device>
+  static Outputs of(const Call& call, Device device) {
+    const auto y = tensor<T, Rank>(call, call.input(0), device).clone();
+    const auto source = tensor<T, Rank - 1>(call, call.input(1), device);
+    y.diagonal(call.integer("offset", 0), hd::axes<0, 1>).assign(source);
+    return {result(y)};
+  }
+  template <class Device>
+  Outputs operator()(const Call& call, Device device) const {
+    const Array& array = call.input(0);
+    if (call.integer("dim1", 0) != 0 || call.integer("dim2", 1) != 1) throw NotServed{"not for these axes"};
+    if (array.type == ElementType::uint8) return of<U8, 3>(call, device);
+    return array.rank() == 2 ? of<float, 2>(call, device) : of<float, 3>(call, device);
+  }
+};
+
+struct DiagonalEmbedded {
+  template <class Device>
+  Outputs operator()(const Call& call, Device device) const {
+    const Array& array = call.input(0);
+    const int rank = array.rank() + 1;
+    const int row = front_axis(call.integer("dim1", -2), rank), column = front_axis(call.integer("dim2", -1), rank);
+    const std::int64_t offset = call.integer("offset", 0);
+    if (rank == 4 && row == 0 && column == 1)
+      return {result(hd::diag_embed(tensor<float, 3>(call, array, device), offset, hd::axes<0, 1>))};
+    return with_moved_type(array.type, [&](auto type) -> Outputs {
+      using T = type_of<decltype(type)>;
+      const auto x = tensor<T, 2>(call, moved_as<T>(array), device);
+      if (row == 1 && column == 2) return typed({result(hd::diag_embed(x, offset))}, array.type);
+      if (row == 1 && column == 0) return typed({result(hd::diag_embed(x, offset, hd::axes<1, 0>))}, array.type);
+      throw NotServed{"not for these axes"};
+    });
+  }
+};
+
+/// Of a vector, or of a matrix; `flat`: of all elements.
+template <bool Flat>
+struct Diag {
+  template <class Device>
+  Outputs operator()(const Call& call, Device device) const {
+    Array array = call.input(0);
+    if (Flat) array.shape = {array.size()}, array.strides.clear();
+    const std::int64_t offset = call.integer(Flat ? "offset" : "diagonal", 0);
+    return with_moved_type(array.type, [&](auto type) {
+      using T = type_of<decltype(type)>;
+      return typed(with_int(Ints<1, 2>{}, array.rank(),
+                            [&](auto rank) -> Outputs {
+                              return {result(hd::diag(
+                                  tensor<T, decltype(rank)::value>(call, moved_as<T>(array), device), offset))};
+                            }),
+                   array.type);
+    });
+  }
+};
+
+struct Trace {
+  template <class Device>
+  Outputs operator()(const Call& call, Device device) const {
+    if (call.input(0).rank() != 2) throw NotServed{"not for this rank"};
+    return with_type(Types<double>{}, call.input(0).type, [&](auto type) -> Outputs {
+      return {result(hd::trace(tensor<type_of<decltype(type)>, 2>(call, call.input(0), device)))};
+    });
+  }
+};
+
 /// Channels to blocks of pixels: depth first (DCR) or, PyTorch's, column first (CRD).
 struct DepthToSpace {
   template <class Device>
@@ -279,7 +380,7 @@ struct SpaceToDepth {
 }  // namespace
 
 void add_view(Registry& registry) {
-  serve(registry, "Identity", Identity{});
+  serve(registry, {"Identity", "positive"}, Identity{});
   serve(registry, "Shape", ShapeOf{});
   serve(registry, "Size", SizeOf{});
   const auto target = [](const Call& call) { return reshape_target(call); };
@@ -293,6 +394,12 @@ void add_view(Registry& registry) {
   serve(registry, "select", Select{});
   serve(registry, "narrow", Narrow{});
   serve(registry, {"Transpose", "permute", "transpose", "movedim", "T", "t", "mT"}, Transpose{});
+  serve(registry, "diagonal", Diagonal{});
+  serve(registry, "diagonal_scatter", DiagonalScatter{});
+  serve(registry, "diag_embed", DiagonalEmbedded{});
+  serve(registry, "diag", Diag<false>{});
+  serve(registry, "diagflat", Diag<true>{});
+  serve(registry, "trace", Trace{});
   serve(registry, {"DepthToSpace", "nn.functional.pixel_shuffle"}, DepthToSpace{});
   serve(registry, {"SpaceToDepth", "nn.functional.pixel_unshuffle"}, SpaceToDepth{});
 }

@@ -1,6 +1,7 @@
 // Where Cast CastLike; masked_fill
 #include "conformance/operators/elementwise.hpp"
 #include "conformance/operators/families.hpp"
+#include "conformance/operators/moved.hpp"
 #include "heddle/ops/index.hpp"
 #include "heddle/ops/select.hpp"
 
@@ -17,11 +18,16 @@ struct Where {
         return mapped<broadcast_rank, bool, T>(call, device, other, {&call.input(0), &call.input(1)});
       });
     }
-    return with_type(Types<float, I64, bool>{}, call.input(1).type, [&](auto type) {
+    const auto chosen = [](const auto& c, const auto& x, const auto& y) { return hd::where(c, x, y); };
+    if (call.input(1).type == ElementType::int64 && call.input(2).type == ElementType::uint8)
+      return mapped<broadcast_rank, bool, I64, U8>(call, device, chosen,
+                                                   {&call.input(0), &call.input(1), &call.input(2)});
+    if (call.input(1).type != call.input(2).type) throw NotServed{"not for these element types together"};
+    return with_moved_type(call.input(1).type, [&](auto type) {
       using T = type_of<decltype(type)>;
-      return mapped<broadcast_rank, bool, T, T>(
-          call, device, [](const auto& c, const auto& x, const auto& y) { return hd::where(c, x, y); },
-          {&call.input(0), &call.input(1), &call.input(2)});
+      const Array x = moved_as<T>(call.input(1)), y = moved_as<T>(call.input(2));
+      return typed(mapped<broadcast_rank, bool, T, T>(call, device, chosen, {&call.input(0), &x, &y}),
+                   call.input(1).type);
     });
   }
 };
@@ -82,7 +88,7 @@ void add_where_cast(Registry& registry) {
   serve(registry, "int", cast_from<I32, float>());
   serve(registry, "long", cast_from<I64, float>());
   serve(registry, "half", cast_from<hd::half, double>());
-  serve(registry, "float", cast_from<float, float>());
+  serve(registry, "float", cast_from<float, float, U8, I32, I64, bool>());
   serve(registry, "double", cast_from<double, float, double>());
 }
 

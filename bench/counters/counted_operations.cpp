@@ -253,6 +253,11 @@ const counted operations[] = {
        const auto bias = input<float>({1536});
        hd::Tensor y = hd::relu(hd::matmul(a, b) + bias);
      }},
+    {"matmul_vector",
+     [] {
+       const auto a = input<float>({1, 1024}), b = input<float>({1024, 4096});
+       hd::Tensor y = hd::matmul(a, b);
+     }},
     {"matmul_bias_relu",
      [] {
        const auto a = input<float>({256, 256}), b = input<float>({256, 256});

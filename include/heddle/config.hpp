@@ -116,9 +116,14 @@
 #endif
 
 /// The inline namespace of expression nodes, operations and kernels: one a configuration. Its digits: CUDA compiler,
-/// CUDA runtime, cuBLAS, cuDNN, CBLAS.
-#define HEDDLE_BUILD_NAME_(a, b, c, d, e) build_##a##b##c##d##e
-#define HEDDLE_BUILD_NAME(a, b, c, d, e) HEDDLE_BUILD_NAME_(a, b, c, d, e)
+/// CUDA runtime, cuBLAS, cuDNN, CBLAS, a compiler that may assume that there is no NaN (-ffast-math).
+#define HEDDLE_BUILD_NAME_(a, b, c, d, e, f) build_##a##b##c##d##e##f
+#define HEDDLE_BUILD_NAME(a, b, c, d, e, f) HEDDLE_BUILD_NAME_(a, b, c, d, e, f)
+#if defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__
+#define HEDDLE_FINITE_DIGIT 1
+#else
+#define HEDDLE_FINITE_DIGIT 0
+#endif
 #if HEDDLE_CUBLAS_POLICY == 0
 #define HEDDLE_CUBLAS_DIGIT 0
 #elif HEDDLE_CUBLAS_POLICY == 1
@@ -140,8 +145,9 @@
 #else
 #define HEDDLE_CBLAS_DIGIT 2
 #endif
-#define HEDDLE_BUILD \
-  HEDDLE_BUILD_NAME(HEDDLE_CUDA_COMPILER, HEDDLE_HAS_CUDA, HEDDLE_CUBLAS_DIGIT, HEDDLE_CUDNN_DIGIT, HEDDLE_CBLAS_DIGIT)
+#define HEDDLE_BUILD                                                                                \
+  HEDDLE_BUILD_NAME(HEDDLE_CUDA_COMPILER, HEDDLE_HAS_CUDA, HEDDLE_CUBLAS_DIGIT, HEDDLE_CUDNN_DIGIT, \
+                    HEDDLE_CBLAS_DIGIT, HEDDLE_FINITE_DIGIT)
 
 /// The device that functions take when none is named: Cpu, or what the project defines for all of its files.
 #if !defined(HEDDLE_DEFAULT_DEVICE)

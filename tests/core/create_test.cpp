@@ -108,6 +108,18 @@ TEST(Create, arange) {
   EXPECT_THROW(hd::arange<float>(0, 1, std::numeric_limits<double>::quiet_NaN(), device), hd::ShapeError);
 }
 
+TEST(Create, arange_over_all_of_64_bits) {
+  constexpr auto low = std::numeric_limits<std::int64_t>::min(), high = std::numeric_limits<std::int64_t>::max();
+  EXPECT_EQ(hd::arange<std::int64_t>(low, high, high, device).to_vector(),
+            (std::vector<std::int64_t>{low, -1, high - 1}));
+  EXPECT_EQ(hd::arange<std::int64_t>(high, low, low, device).to_vector(), (std::vector<std::int64_t>{high, -1}));
+  const std::uint64_t quarter = std::uint64_t{1} << 62;
+  EXPECT_EQ(hd::arange<std::uint64_t>(0, std::numeric_limits<std::uint64_t>::max(), quarter, device).to_vector(),
+            (std::vector<std::uint64_t>{0, quarter, 2 * quarter, 3 * quarter}));
+  EXPECT_TRUE(mentions(message_of<hd::ShapeError>([&] { hd::arange<std::int64_t>(low, high, device); }),
+                       {"18446744073709551615"}));
+}
+
 TEST(Create, arange_does_not_add_up_errors) {
   EXPECT_TRUE(equal(to_array(hd::arange<float>(0, 1000, 0.1, device)), progression<float>(0, 0.1, 10000)));
   EXPECT_TRUE(equal(to_array(hd::arange<hd::half>(0, 300, 1, device)), progression<hd::half>(0, 1, 300)));
@@ -122,6 +134,7 @@ TEST(Create, linspace_is_exact_at_both_ends) {
   EXPECT_TRUE(equal(to_array(hd::linspace<double>(2, 3, 1, device)), list({2})));
   EXPECT_TRUE(equal(to_array(hd::linspace<double>(2, 3, 0, device)), Array({0})));
   EXPECT_THROW(hd::linspace<double>(2, 3, -1, device), hd::ShapeError);
+  EXPECT_TRUE(equal(to_array(hd::linspace<double>(-1e308, 1e308, 3, device)), list({-1e308, 0, 1e308})));
 }
 
 TEST(Create, eye) {
@@ -166,6 +179,7 @@ TEST(Create, from_host_copies) {
   const std::array<int, 2> pair{7, 8};
   EXPECT_TRUE(equal(to_array(hd::from_host<int>(pair, hd::Shape<1>{2}, device)), list({7, 8})));
   EXPECT_TRUE(equal(to_array(hd::from_host<float>(std::span<const float>(), {0, 4}, device)), Array({0, 4})));
+  EXPECT_EQ(hd::from_host<float>(std::span<const float>(values).first(1), {}, device).item(), 99.0f);
   EXPECT_TRUE(mentions(message_of<hd::ShapeError>([&] {
                          hd::from_host<float>(values, {2, 4}, device);
                        }),
@@ -186,6 +200,7 @@ TEST(Create, from_blob_borrows) {
   EXPECT_TRUE(equal(to_array(transposed), matrix({{1, 4}, {2, 5}, {3, 51}})));
   const auto backwards = hd::from_blob<float>(mine + 5, {6}, {-1});
   EXPECT_EQ(to_array(backwards)[0], 51.0);
+  EXPECT_EQ(hd::from_blob<float>(mine + 5, {}).item(), 51.0f);
   const float constant[2] = {7, 8};
   static_assert(std::is_same_v<decltype(hd::from_blob<const float>(constant, {2})), hd::Tensor<const float, 1>>);
   EXPECT_TRUE(equal(to_array(hd::from_blob<const float>(constant, {2})), list({7, 8})));

@@ -166,6 +166,14 @@ TEST(View, reshape_refuses_what_does_not_fit) {
       mentions(message_of<hd::ShapeError>([&] { x.transpose().reshape({12}); }), {"(3, 4)", "(12,)", "contiguous()"}));
 }
 
+TEST(View, more_elements_than_can_be_addressed_are_refused) {
+  const hd::index_t many = hd::index_t{1} << 32;  // whose square is 0 in 64 bits
+  const auto none = to_tensor<float, 1>(Array({0}));
+  EXPECT_TRUE(mentions(message_of<hd::ShapeError>([&] { none.reshape({many, many}); }), {"(0,)", "4294967296"}));
+  EXPECT_THROW((to_tensor<float, 1>(Array({1})).expand({many, many})), hd::ShapeError);
+  EXPECT_EQ(none.reshape({0, many, many}).size(), 0);
+}
+
 TEST(View, R034_reshape_without_elements) {
   EXPECT_THROW((to_tensor<float, 4>(Array({1, 0, 32, 64})).reshape({1, 0, -1})), hd::ShapeError);
   const auto x = to_tensor<float, 2>(Array({0, 3}));

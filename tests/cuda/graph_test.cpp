@@ -169,6 +169,32 @@ TEST(Graph, WhatNeedsTheHostIsRefused) {
   EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess);
 }
 
+TEST(Graph, OtherStreamsAreRefusedUnlessTheyJoinIt) {
+  const auto x = vector(10, 1);
+  auto y = vector(10, 0), z = vector(10, 0);
+  const hd::cuda::Stream other;
+  EXPECT_THROW(Graph::capture([&] { const hd::cuda::StreamGuard on(other); }), hd::UnsupportedError);
+  EXPECT_THROW(Graph::capture([] { hd::cuda::synchronize(); }), hd::UnsupportedError);
+  hd::cuda::Event event;
+  event.record();
+  EXPECT_THROW(Graph::capture([&] { event.synchronize(); }), hd::UnsupportedError);
+  Graph graph = Graph::capture([&] {
+    hd::cuda::Event fork, join;
+    y.assign(x + 1.0f);
+    fork.record();
+    fork.wait(other);
+    {
+      const hd::cuda::StreamGuard on(other);
+      z.assign(y * 2.0f);
+      join.record();
+    }
+    join.wait();
+    y.assign(y + z);
+  });
+  graph.launch();
+  EXPECT_EQ(y.to_vector(), std::vector<float>(10, 6.0f));
+}
+
 TEST(Graph, R184_RandomNumbersAreRefused) {
   const auto x = vector(10000, 1);
   EXPECT_THROW(Graph::capture([&] { static_cast<void>(hd::eval(hd::dropout(x, 0.5))); }), hd::UnsupportedError);

@@ -187,6 +187,7 @@ TEST(RepeatInterleave, along_axes) {
       equal(value_of(hd::repeat_interleave(x, 2, hd::axis<1>)), matrix({{0, 0, 1, 1, 2, 2}, {3, 3, 4, 4, 5, 5}})));
   EXPECT_TRUE(
       equal(value_of(hd::repeat_interleave(x, 2, hd::axis<0>)), matrix({{0, 1, 2}, {0, 1, 2}, {3, 4, 5}, {3, 4, 5}})));
+  EXPECT_THROW((void)hd::repeat_interleave(x, INT64_MAX, hd::axis<0>), hd::ShapeError);
 }
 
 }  // namespace

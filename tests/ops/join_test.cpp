@@ -1,6 +1,10 @@
 #include <heddle/ops/arithmetic.hpp>
+#include <heddle/ops/create.hpp>
+#include <heddle/ops/index.hpp>
 #include <heddle/ops/join.hpp>
 #include <heddle/ops/reduce.hpp>
+
+#include <limits>
 
 #include "harness/expect.hpp"
 #include "reference/rearrange.hpp"
@@ -116,6 +120,16 @@ TEST(Concat, into_one_of_its_operands) {
   EXPECT_TRUE(equal(to_array(x), list({3, 4, 5, 0, 1, 2})));
 }
 
+#if !HEDDLE_TEST_DEVICE_CUDA
+TEST(Concat, of_formulas_writes_nothing_before_an_error) {
+  const auto x = to_tensor<float, 1>(counting({4}));
+  auto y = to_tensor<float, 1>(Array({6}, 7));
+  const auto later = hd::tensor<int>({0, 9});
+  EXPECT_THROW(y.assign(hd::concat<0>(x * 2.0f, hd::index_select(x, hd::axis<0>, later) + 0.0f)), hd::IndexError);
+  EXPECT_TRUE(equal(to_array(y), Array({6}, 7)));
+}
+#endif
+
 TEST(Stack, along_every_new_axis) {
   for (const Layout layout : {Layout::contiguous, Layout::transposed, Layout::sliced}) {
     const auto a = exact_operand<float, 2>({5, 70}, layout, 1);
@@ -168,6 +182,7 @@ TEST(Split, chunk_as_pytorch_does) {
   EXPECT_EQ(v.shape(), (hd::Shape<2>{2, 2}));
   EXPECT_THROW((void)hd::chunk<4>(y, hd::axis<1>), hd::ShapeError);
   EXPECT_THROW((void)hd::chunk(y, 0), hd::ShapeError);
+  EXPECT_EQ(hd::chunk(x, std::numeric_limits<std::int64_t>::max()).size(), 13U);
   EXPECT_EQ(hd::narrow(x, hd::axis<0>, 3, 4).shape(), (hd::Shape<1>{4}));
   EXPECT_THROW((void)hd::narrow(x, hd::axis<0>, 10, 4), hd::IndexError);
   EXPECT_THROW((void)hd::narrow(x, hd::axis<0>, -1, 4), hd::IndexError);

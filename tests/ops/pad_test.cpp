@@ -1,6 +1,8 @@
 #include <heddle/ops/arithmetic.hpp>
 #include <heddle/ops/pad.hpp>
 
+#include <limits>
+
 #include "harness/expect.hpp"
 #include "reference/rearrange.hpp"
 
@@ -97,6 +99,12 @@ TEST(Pad, without_elements_and_what_throws) {
                        {"axis 1", "(2, 3)", "3"}));
   EXPECT_TRUE(mentions(message_of<hd::ShapeError>([&] { (void)hd::pad(x, {{-2, -2}}); }), {"axis 1", "(2, 3)"}));
   EXPECT_EQ(hd::pad(x, {{-2, -1}}).shape(), (hd::Shape<2>{2, 0}));
+  EXPECT_TRUE(mentions(message_of<hd::ShapeError>([&] {
+                         (void)hd::pad(x, {{-4, 2}});
+                       }),
+                       {"axis 1", "-4 and 2", "cut"}));
+  EXPECT_THROW((void)hd::pad(x, {{std::numeric_limits<hd::index_t>::max(), 0}}), hd::ShapeError);
+  EXPECT_THROW((void)hd::tile(x, {1, std::numeric_limits<hd::index_t>::max()}), hd::ShapeError);
   EXPECT_TRUE(equal(value_of(hd::pad(x, {{7, 8}}, hd::pad_mode::circular)),
                     reference::pad(to_array(x), {{0, 0}, {7, 8}}, PadMode::circular)));
 }

@@ -93,6 +93,28 @@ TEST(ReduceIntegers, sums_wrap_and_means_do_not) {
             std::numeric_limits<std::int64_t>::min());
   EXPECT_EQ(hd::mean(to_tensor<std::int32_t, 1>(list({2147483647, 2147483647}))).item(), 2147483648.0f);
   EXPECT_EQ(hd::mean(to_tensor<std::int32_t, 1>(list({1, 2}))).item(), 1.5f);
+  const std::vector<std::int64_t> greatest{most, most};
+  EXPECT_EQ(hd::mean(hd::from_host<std::int64_t>(greatest, {2}, test_device())).item(), 0x1p63f);
+  const std::vector<std::uint64_t> beyond{std::uint64_t{1} << 63, std::uint64_t{1} << 63};
+  EXPECT_EQ(hd::mean(hd::from_host<std::uint64_t>(beyond, {2}, test_device())).item(), 0x1p63f);
+}
+
+TEST(ReduceProduct, no_factors_order_leaves_the_range) {
+  for (const hd::index_t count : {2, 256, 700, 5000, 100000}) {
+    SCOPED_TRACE(count);
+    auto x = hd::full<float>({count}, 8.0f, test_device());
+    x.slice(axis<0>, hd::range(0, hd::_, 2)).fill(0.125f);
+    EXPECT_EQ(hd::prod(x).item(), 1.0f);
+    x.slice(axis<0>, hd::range(0, 1)).fill(-1.0f);
+    EXPECT_EQ(hd::prod(x).item(), -8.0f);
+    x.slice(axis<0>, hd::range(1, 2)).fill(0.0f);
+    EXPECT_EQ(std::fabs(hd::prod(x).item()), 0.0f);
+    x.slice(axis<0>, hd::range(1, 2)).fill(std::numeric_limits<float>::infinity());
+    EXPECT_EQ(hd::prod(x).item(), -std::numeric_limits<float>::infinity());
+  }
+  const double least = std::numeric_limits<double>::denorm_min();
+  EXPECT_EQ(hd::prod(to_tensor<double, 1>(list({least, 1e300, 3e30, 1e-16}))).item(), least * 3e300 * 1e14);
+  EXPECT_EQ(hd::prod(to_tensor<float, 1>(list({1e30, 1e30}))).item(), std::numeric_limits<float>::infinity());
 }
 
 TEST(ReduceIntegers, R070_sum_of_a_comparison) {

@@ -22,10 +22,11 @@ struct Strides {
 template <int Rank>
 constexpr Strides<Rank> row_major(const Shape<Rank>& shape) {
   Strides<Rank> strides;
-  index_t step = 1;
+  // Unsigned: of a shape that has no elements, or too many for a tensor, the product may wrap.
+  std::uint64_t step = 1;
   for (int i = Rank - 1; i >= 0; --i) {
-    strides[i] = step;
-    step *= shape[i] > 1 ? shape[i] : 1;
+    strides[i] = static_cast<index_t>(step);
+    step *= shape[i] > 1 ? static_cast<std::uint64_t>(shape[i]) : 1;
   }
   return strides;
 }
@@ -33,12 +34,12 @@ constexpr Strides<Rank> row_major(const Shape<Rank>& shape) {
 /// True for C order without gaps; axes of extent 1 may have any stride, and a tensor without elements is contiguous.
 template <int Rank>
 constexpr bool is_contiguous(const Shape<Rank>& shape, const Strides<Rank>& strides) {
-  index_t step = 1;
+  std::uint64_t step = 1;
   bool contiguous = true;
   for (int i = Rank - 1; i >= 0; --i) {
     if (shape[i] == 0) return true;
-    if (shape[i] != 1 && strides[i] != step) contiguous = false;
-    step *= shape[i];
+    if (shape[i] != 1 && strides[i] != static_cast<index_t>(step)) contiguous = false;
+    step *= static_cast<std::uint64_t>(shape[i]);
   }
   return contiguous;
 }

@@ -45,9 +45,10 @@ class Shape {
 
   /// The number of elements.
   HEDDLE_HOST_DEVICE constexpr index_t size() const {
-    index_t product = 1;
-    for (int i = 0; i < Rank; ++i) product *= extents_[i];
-    return product;
+    // Beside an extent of 0 the others may be of any size: unsigned, since their product may wrap.
+    std::uint64_t product = 1;
+    for (int i = 0; i < Rank; ++i) product *= static_cast<std::uint64_t>(extents_[i]);
+    return static_cast<index_t>(product);
   }
   friend constexpr bool operator==(const Shape& a, const Shape& b) {
     for (int i = 0; i < Rank; ++i)
@@ -92,6 +93,9 @@ template <int Rank>
 Message& operator<<(Message&& message, const Shape<Rank>& shape) {
   return message << shape;
 }
+
+/// The product of two extents; the greatest index where an index can't hold it, which no shape has room for.
+constexpr index_t extent_product(index_t a, index_t b) { return b != 0 && a > INT64_MAX / b ? INT64_MAX : a * b; }
 
 /// The shape of a new tensor. Throws ShapeError for a negative extent or more elements than an index can count.
 template <int Rank>

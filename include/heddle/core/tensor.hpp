@@ -366,7 +366,7 @@ class Tensor {
           new_strides[i] = own < 0 || (extent_now == 1 && new_shape[i] != 1) ? 0 : strides_[own];
         }
       }
-      return {storage_, data_, new_shape, new_strides, device_};
+      return {storage_, data_, checked_shape(new_shape), new_strides, device_};
     }
   }
 
@@ -598,7 +598,7 @@ Shape<To> resolved_reshape(const Shape<From>& from, Shape<To> wanted) {
       } else if (wanted[i] < 0) {
         throw ShapeError(Message{} << "reshape: negative extent in " << asked);
       } else {
-        known *= wanted[i];
+        known = extent_product(known, wanted[i]);
       }
     }
     if (unknown >= 0) {

@@ -31,7 +31,7 @@ inline void copy_async(void* to, const void* from, std::size_t bytes, cudaMemcpy
 /// Example: `cuda::copy(host, device, bytes, cudaMemcpyDeviceToHost, hd::cuda::current_stream());`
 inline void copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, const Stream& stream) {
   if (bytes == 0) return;
-  if (kind != cudaMemcpyDeviceToDevice) stream.require_no_capture("a copy between host and device");
+  if (kind != cudaMemcpyDeviceToDevice) require_no_capture("a copy between host and device");
   copy_async(to, from, bytes, kind, stream);
   if (kind != cudaMemcpyDeviceToDevice) stream.synchronize();
 }
@@ -40,7 +40,7 @@ inline void copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind k
 inline void copy_rows(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t row_bytes,
                       std::size_t rows, cudaMemcpyKind kind, const Stream& stream) {
   if (row_bytes == 0 || rows == 0) return;
-  if (kind != cudaMemcpyDeviceToDevice) stream.require_no_capture("a copy between host and device");
+  if (kind != cudaMemcpyDeviceToDevice) require_no_capture("a copy between host and device");
   require_device(stream.device().index);
   const DeviceGuard guard(stream.device());
   check(cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, row_bytes, rows, kind, handle_of(stream.state())), "copy");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "heddle/config.hpp"
+#include "heddle/core/capture.hpp"
 #include "heddle/core/device.hpp"
 #include "heddle/core/error.hpp"
 
@@ -233,9 +234,10 @@ inline DeviceInfo query_device_info(int index) {
 }
 
 /// Waits for all work on a device. Throws DeviceError with the fault of any kernel that failed, and with an index that
-/// was out of range.
+/// was out of range; UnsupportedError in the capture of a graph.
 inline void synchronize(Cuda device = {}) {
   require_device(device.index);
+  require_no_capture("waiting for a device");
   const DeviceGuard guard(device);
   check(cudaDeviceSynchronize(), "synchronize");
   throw_recorded_fault(device.index);

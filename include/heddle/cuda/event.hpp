@@ -59,9 +59,11 @@ class Event {
   }
   void wait() const { wait(current_stream()); }
 
-  /// Waits on the host for the mark. Throws DeviceError with the fault of a failed kernel.
+  /// Waits on the host for the mark. Throws DeviceError with the fault of a failed kernel, UnsupportedError in a
+  /// capture.
   void synchronize() const {
     if (handle_ == nullptr) return;
+    require_no_capture("waiting for an event");
     check(cudaEventSynchronize(handle_), "synchronize an event");
     throw_recorded_fault(device_);
   }

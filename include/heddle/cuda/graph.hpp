@@ -22,25 +22,27 @@ namespace heddle::cuda {
 /// The device work of a piece of program, recorded once and then launched as a whole: one call instead of one for each
 /// kernel. A launch does the same with what the tensors hold then. The graph keeps the memory of all tensors that it
 /// uses, those that the piece made and those from before, until it is destroyed; nobody else is given it. So tensors
-/// that the piece made can be read after each launch, and data comes in by writing to a tensor that was there before
-/// (`x.copy_from(batch)`), not by rebinding its name. Numbers of the host's (scalars of a formula) stay as they were.
-/// What an operation needs at its first use is best had before, by one run of the piece without a graph.
-/// Example: `auto step = hd::cuda::Graph::capture([&] { y.assign(hd::relu(hd::matmul(x, w) + b)); }); step.launch();`
+/// that the piece made can be read after each launch (and not before the first), and data comes in by writing to a
+/// tensor that was there before (`x.copy_from(batch)`). State goes on from launch to launch only where it is written
+/// to, by `w -= 0.1f * g` or `w.assign(...)`: `w = w - 0.1f * g` rebinds w to another tensor, and every launch begins
+/// with the same. Numbers of the host's (scalars of a formula) stay as they were. What an operation needs at its first
+/// use is best had before, by one run of the piece without a graph. Example: `auto step = hd::cuda::Graph::capture([&]
+/// { y.assign(hd::relu(hd::matmul(x, w) + b)); }); step.launch();`
 class Graph {
  public:
   /// Runs f, whose work on the device is recorded rather than done. Throws what f throws; UnsupportedError where f
-  /// waits for the device, copies between host and device (`item`, `to_vector`, printing) or draws random numbers,
-  /// which would be the same in each launch; DeviceError, OutOfMemory.
+  /// waits for the device, copies between host and device (`item`, `to_vector`, printing), draws random numbers, which
+  /// would be the same in each launch, or works on a stream that is not part of the capture; DeviceError, OutOfMemory.
   template <class F>
   static Graph capture(F&& f, Cuda device = {}) {
     Graph graph(device);
     const DeviceGuard on_device(device);
-    const StreamGuard on_stream(graph.stream_);
     cudaGraph_t recorded = nullptr;
     {
       check(cudaStreamBeginCapture(graph.stream_.handle(), cudaStreamCaptureModeThreadLocal), "begin of a capture");
       const CaptureUnderWay mark;
       try {
+        const StreamGuard on_stream(graph.stream_);
         static_cast<F&&>(f)();
       } catch (...) {
         if (cudaStreamEndCapture(graph.stream_.handle(), &recorded) != cudaSuccess) clear_own_error();
@@ -60,6 +62,7 @@ class Graph {
     other.open_ = false;
   }
   Graph& operator=(Graph&& other) noexcept {
+    if (this == &other) return *this;
     Graph mine(static_cast<Graph&&>(*this));
     stream_ = other.stream_;
     executable_ = other.executable_;
@@ -73,8 +76,9 @@ class Graph {
     if (open_) close();
   }
 
-  /// Puts the work on a stream and returns. Launches of one graph come one after another, also on different streams.
-  /// Throws DeviceError, also with the fault of an earlier kernel; Error for a graph that was moved from.
+  /// Puts the work on a stream, behind what is there, and returns. Launches of one graph come one after another, also
+  /// on different streams; order with other work on other streams is the user's (an event). Throws DeviceError, also
+  /// with the fault of an earlier kernel; Error for a graph that was moved from.
   void launch(const Stream& stream) {
     if (executable_ == nullptr) throw Error("launch: the graph was moved from");
     const DeviceGuard guard(device());

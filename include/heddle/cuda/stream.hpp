@@ -119,7 +119,7 @@ class Stream {
   StreamState* state() const noexcept { return state_; }
 
   /// Waits on the host for all work put on the stream so far. Throws DeviceError with the fault of a failed kernel, and
-  /// with an index that was out of range; UnsupportedError while the stream is being captured.
+  /// with an index that was out of range; UnsupportedError in a capture.
   void synchronize() const {
     require_device(device_);
     require_no_capture("waiting for the stream");
@@ -142,16 +142,6 @@ class Stream {
     }
     check(status, "query the stream");
     return true;
-  }
-
-  /// Throws UnsupportedError where work on the stream is recorded for a Graph: what needs the host has no place there.
-  void require_no_capture(const char* what) const {
-    if (state_ != nullptr && state_->graph != nullptr && captures_under_way > 0) [[unlikely]] {
-      throw UnsupportedError(
-          Message{} << what
-                    << " can't be captured: a graph's replays go on without the host. Move it before "
-                       "or behind the capture (item, to_vector, printing, copies to and from the host)");
-    }
   }
 
   friend bool operator==(const Stream& a, const Stream& b) noexcept {
@@ -184,12 +174,16 @@ inline Stream current_stream(Cuda device = {}) {
   return Stream::share(current_state(device.index), device.index);
 }
 
-/// Makes a stream the calling thread's current one of its device until the end of the scope.
-/// Example: `hd::cuda::StreamGuard guard{stream};`
+/// Makes a stream the calling thread's current one of its device until the end of the scope. In the capture of a graph
+/// the stream must belong to it, by waiting for an event that was recorded in it: else an UnsupportedError. Example:
+/// `hd::cuda::StreamGuard guard{stream};`
 class [[nodiscard]] StreamGuard {
  public:
   explicit StreamGuard(Stream stream) : stream_(static_cast<Stream&&>(stream)) {
     require_device_number(stream_.device().index);
+    if (captures_under_way > 0) [[unlikely]] {
+      require_captured();
+    }
     previous_ = current_states[stream_.device().index];
     current_states[stream_.device().index] = stream_.state();
   }
@@ -198,6 +192,15 @@ class [[nodiscard]] StreamGuard {
   ~StreamGuard() { current_states[stream_.device().index] = previous_; }
 
  private:
+  void require_captured() const {
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    if (stream_.state() != nullptr) check(cudaStreamIsCapturing(stream_.handle(), &status), "state of a capture");
+    if (status == cudaStreamCaptureStatusNone)
+      throw UnsupportedError(
+          "work on this stream would be done at once, and not be part of the graph that is being captured: let the "
+          "stream wait for an event that was recorded in the capture (and the capture's stream for one of this) first");
+  }
+
   Stream stream_;
   StreamState* previous_ = nullptr;
 };

@@ -391,7 +391,7 @@ struct evaluation<this_build> {
       throw UnsupportedError("to_async copies dense tensors only: use contiguous() first");
     const Strides<Rank> strides = dense_like(x.shape(), x.strides());
     if constexpr (std::is_same_v<Device, Cpu>) {
-      if (!x.storage()->pinned) stream.require_no_capture("a copy from pageable memory");
+      if (!x.storage()->pinned) require_no_capture("a copy from pageable memory");
       auto result = allocate_tensor<Value>(x.shape(), strides, target);
       record_stream(x, stream);
       cuda::copy_async(result.data(), x.data(), byte_count(x), cudaMemcpyHostToDevice, stream);

@@ -127,7 +127,8 @@ struct linspace_generator {
   double stop;
   index_t last;
   HEDDLE_HOST_DEVICE T operator()(index_t i) const {
-    const double step = last > 0 ? (stop - start) / static_cast<double>(last) : 0.0;
+    // The ends may be farther from one another than the greatest number.
+    const double step = last > 0 ? (stop * 0.5 - start * 0.5) / (static_cast<double>(last) * 0.5) : 0.0;
     const double value =
         2 * i < last || last == 0 ? start + static_cast<double>(i) * step : stop - static_cast<double>(last - i) * step;
     return cast_element<T>(value);
@@ -156,6 +157,12 @@ Tensor<T, Rank, Device> generate_tensor(const Shape<Rank>& shape, const Generato
   return result;
 }
 
+/// An integer as one of 64 bits with its sign.
+template <std::integral I>
+constexpr auto widest(I value) {
+  return static_cast<std::conditional_t<std::is_signed_v<I>, std::int64_t, std::uint64_t>>(value);
+}
+
 /// start, start + step, … before stop. Throws ShapeError for step 0 or more elements than can be counted.
 /// Example: `hd::arange<int>(10)`, `hd::arange<float>(0, 1, 0.25)`.
 template <Element T, ScalarArgument A, ScalarArgument B, ScalarArgument C, class Device = default_device>
@@ -168,9 +175,16 @@ requires is_device_v<Device> Tensor<T, 1, Device> arange(A start, B stop, C step
   double steps = 0;
   index_t count = 0;
   if constexpr (std::is_integral_v<Wide>) {
-    const Wide last = static_cast<Wide>(stop);
-    if (by > 0 && last > first) count = (last - first - 1) / by + 1;
-    if (by < 0 && last < first) count = (first - last - 1) / -by + 1;
+    // Unsigned: the distance of two numbers of 64 bits, and bounds of uint64.
+    const auto from = static_cast<std::uint64_t>(start), to = static_cast<std::uint64_t>(stop);
+    const auto each = static_cast<std::uint64_t>(step);
+    const bool up = std::cmp_greater(widest(step), 0);
+    std::uint64_t elements = 0;
+    if (up && std::cmp_less(widest(start), widest(stop))) elements = (to - from - 1) / each + 1;
+    if (!up && std::cmp_less(widest(stop), widest(start))) elements = (from - to - 1) / (0 - each) + 1;
+    if (elements > INT64_MAX)
+      throw ShapeError(Message{} << "arange: " << elements << " elements are more than can be addressed");
+    count = static_cast<index_t>(elements);
   } else {
     steps = std::ceil((static_cast<double>(stop) - first) / by);
     if (!(steps < 9.0e18))
@@ -234,6 +248,10 @@ Tensor<T, static_cast<int>(N), Device> from_host(std::type_identity_t<std::span<
                                                  const Extent (&shape)[N], Device device = {}) {
   return from_host<T>(values, Shape<static_cast<int>(N)>(shape), device);
 }
+template <Element T, class Device = default_device>
+Tensor<T, 0, Device> from_host(std::type_identity_t<std::span<const T>> values, Shape<0> shape, Device device = {}) {
+  return from_host<T, 0>(values, shape, device);
+}
 
 /// Elements that belong to somebody else and must outlive the tensor and its views; never freed, never used for another
 /// result. With strides whose elements overlap T must be const. Throws ShapeError.
@@ -262,6 +280,10 @@ Tensor<T, Rank, Device> from_blob(T* pointer, const Shape<Rank>& shape, const St
 template <class T, int Rank, class Device = default_device>
 Tensor<T, Rank, Device> from_blob(T* pointer, const Shape<Rank>& shape, Device device = {}) {
   return from_blob<T, Rank, Device>(pointer, shape, row_major(shape), device);
+}
+template <class T, class Device = default_device>
+Tensor<T, 0, Device> from_blob(T* pointer, Shape<0> shape, Device device = {}) {
+  return from_blob<T, 0, Device>(pointer, shape, Strides<0>{}, device);
 }
 template <class T, std::size_t N, class Device = default_device>
 Tensor<T, static_cast<int>(N), Device> from_blob(T* pointer, const Extent (&shape)[N], Device device = {}) {

@@ -292,7 +292,8 @@ auto repeat_interleave(X&& x, index_t times, axis_t<A>) {
   Shape<rank + 1> wide;
   Shape<rank> shape = whole.shape();
   for (int i = 0; i <= rank; ++i) wide[i] = i == axis_number + 1 ? times : shape[i <= axis_number ? i : i - 1];
-  shape[axis_number] *= times;
+  shape[axis_number] = extent_product(shape[axis_number], times);
+  checked_shape(shape);
   return reshape(whole.unsqueeze(axis<axis_number + 1>).expand(wide), shape);
 }
 

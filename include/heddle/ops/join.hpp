@@ -148,30 +148,38 @@ class concat_formulas : public producer<concat_formulas<Axis, Operands...>> {
 
   template <class Bound>
   void run(const Bound& bound) const {
-    index_t start = 0;
-    each([&](const auto& one) {
-      const index_t extent = one.shape()[Axis];
-      const Bound part = bound_part(bound, Axis, start, extent, std::make_integer_sequence<int, Bound::leaves>{});
-      start += extent;
-      if (part.shape.size() == 0) return;
-      with_source(one, [&](const auto& from) {
-        using From = std::remove_cvref_t<decltype(from)>;
-        auto table = output_table<From::leaves>(part);
-        for (int i = 0; i < rank; ++i)
-          for (int r = 0; r < From::leaves; ++r)
-            table.stride[output_rows<Bound> + r][i] = operand_stride(from, r, i, 0);
-        table.merge();
-        const axis_change unchanged[static_cast<std::size_t>(rank)] = {};
-        const auto locator = [&]<class Index>(std::type_identity<Index>) {
-          return remap_locator<constant_rule, From::leaves, rank, Index>(table, output_rows<Bound>, unchanged);
-        };
-        move_elements(table, locator, formula_elements<From>{from}, compute_type<value_type>{}, part, device(),
-                      move_name{"concat"});
-      });
-    });
+    move_from<0>(bound, 0);
   }
 
  private:
+  /// Every operand's producers are computed before the first element is written: what they throw leaves the output.
+  template <int I, class Bound>
+  void move_from(const Bound& bound, index_t start) const {
+    if constexpr (I < static_cast<int>(sizeof...(Operands))) {
+      const auto& one = slot<I>(operands_);
+      const index_t extent = one.shape()[Axis];
+      with_source(one, [&](const auto& from) {
+        move_from<I + 1>(bound, start + extent);
+        const Bound part = bound_part(bound, Axis, start, extent, std::make_integer_sequence<int, Bound::leaves>{});
+        if (part.shape.size() > 0) move_part(from, part);
+      });
+    }
+  }
+
+  template <class From, class Bound>
+  void move_part(const From& from, const Bound& part) const {
+    auto table = output_table<From::leaves>(part);
+    for (int i = 0; i < rank; ++i)
+      for (int r = 0; r < From::leaves; ++r) table.stride[output_rows<Bound> + r][i] = operand_stride(from, r, i, 0);
+    table.merge();
+    const axis_change unchanged[static_cast<std::size_t>(rank)] = {};
+    const auto locator = [&]<class Index>(std::type_identity<Index>) {
+      return remap_locator<constant_rule, From::leaves, rank, Index>(table, output_rows<Bound>, unchanged);
+    };
+    move_elements(table, locator, formula_elements<From>{from}, compute_type<value_type>{}, part, device(),
+                  move_name{"concat"});
+  }
+
   template <class F>
   void each(F&& f) const {
     [&]<int... I>(std::integer_sequence<int, I...>) { (f(slot<I>(operands_)), ...); }
@@ -350,7 +358,7 @@ auto chunk(X&& x, I count, axis_t<A> along = {}) {
     using Part = std::remove_cvref_t<decltype(whole)>;
     return std::vector<Part>(static_cast<std::size_t>(parts), whole);
   }
-  return split(whole, (extent + parts - 1) / parts, along);
+  return split(whole, 1 + (extent - 1) / parts, along);
 }
 /// The same for a number of parts known to the compiler, which must divide the extent. Throws ShapeError.
 /// Example: `auto [q, k, v] = hd::chunk<3>(qkv, hd::axis<-1>);`

@@ -91,10 +91,15 @@ void pad_shape(Shape<Rank>& shape, axis_change* changes, const PadWidth* widths,
   for (int i = Rank - count; i < Rank; ++i) {
     const PadWidth& width = widths[i - (Rank - count)];
     const index_t extent = from[i];
-    const index_t padded = width.begin + extent + width.end;
-    if (padded < 0)
-      throw ShapeError(Message{} << "pad: axis " << i << " of shape " << from << " can't be cut by " << -width.begin
-                                 << " and " << -width.end);
+    index_t padded = 0;
+    const bool too_large =
+        __builtin_add_overflow(extent, width.begin, &padded) || __builtin_add_overflow(padded, width.end, &padded);
+    if (width.begin < -extent || width.end < -extent || (width.begin < 0 && width.end < 0 && padded < 0))
+      throw ShapeError(Message{} << "pad: axis " << i << " of shape " << from << " can't be padded by " << width.begin
+                                 << " and " << width.end << ": more would be cut than there is");
+    if (too_large)
+      throw ShapeError(Message{} << "pad: axis " << i << " of shape " << from << " can't be padded by " << width.begin
+                                 << " and " << width.end << ": there would be more elements than can be addressed");
     if (width.begin == 0 && width.end == 0) continue;
     const index_t widest = width.begin > width.end ? width.begin : width.end;
     if (mode == pad_mode::reflect && widest >= extent && widest > 0)
@@ -183,7 +188,7 @@ auto tile_axes(X&& x, const Extent (&repeats)[static_cast<std::size_t>(N)], cons
     if (times < 0)
       throw ShapeError(Message{} << name << ": axis " << i << " of shape " << from << " repeated " << times
                                  << " times");
-    shape[i] = extent * times;
+    shape[i] = extent_product(extent, times);
     // Of an extent of 1 every coordinate is the only one: its stride of 0 says it already.
     if (times != 1 && extent > 1) changes[i] = {axis_mode::wrap, 0, extent};
   }

@@ -129,6 +129,10 @@ class reduce_formula : public producer<reduce_formula<R, Operand, Mask, Keep>> {
 /// The reduction of x over the axes that the arguments name.
 template <template <class> class Reduction, class... A, class X>
 auto reduce_over(X&& x, Reduction<typename std::remove_cvref_t<X>::value_type> reduction = {}) {
+  static_assert(
+      ReductionArguments<A...>,
+      "an axis is named by a type: hd::sum(x, hd::axis<1>), hd::axes<0, 2>, hd::keep_dims (and the greater of "
+      "two numbers is hd::maximum)");
   using Node = formula_of_t<X&&>;
   return reduce_formula<decltype(reduction), Node, reduced_axes<Node::rank, A...>(), keeps_dims_v<A...>>(
       as_formula(std::forward<X>(x)), reduction);
@@ -137,51 +141,62 @@ auto reduce_over(X&& x, Reduction<typename std::remove_cvref_t<X>::value_type> r
 /// The sum of all elements, or over an axis or axes. Integers and bool give int64. Of nothing: 0.
 /// Example: `hd::sum(x)`, `hd::sum(x, hd::axis<1>)`, `hd::sum(x, hd::axes<0, 2>, hd::keep_dims)`.
 template <Expression X, class... A>
-requires ReductionArguments<A...>
-auto sum(X&& x, A...) { return reduce_over<sum_reduction, A...>(std::forward<X>(x)); }
+auto sum(X&& x, A...) {
+  return reduce_over<sum_reduction, A...>(std::forward<X>(x));
+}
 /// The arithmetic mean; float for integers; NaN of nothing. Example: `hd::mean(x, hd::axis<0>)`.
 template <Expression X, class... A>
-requires ReductionArguments<A...>
-auto mean(X&& x, A...) { return reduce_over<mean_reduction, A...>(std::forward<X>(x)); }
+auto mean(X&& x, A...) {
+  return reduce_over<mean_reduction, A...>(std::forward<X>(x));
+}
 /// The product. Integers and bool give int64. Of nothing: 1.
 template <Expression X, class... A>
-requires ReductionArguments<A...>
-auto prod(X&& x, A...) { return reduce_over<prod_reduction, A...>(std::forward<X>(x)); }
+auto prod(X&& x, A...) {
+  return reduce_over<prod_reduction, A...>(std::forward<X>(x));
+}
 /// The greatest element; NaN if there is one. Throws ShapeError for an empty axis. Example: `hd::max(x, hd::axis<-1>)`.
 template <Expression X, class... A>
-requires ReductionArguments<A...>
-auto max(X&& x, A...) { return reduce_over<max_reduction, A...>(std::forward<X>(x)); }
+auto max(X&& x, A...) {
+  return reduce_over<max_reduction, A...>(std::forward<X>(x));
+}
 /// The least element; NaN if there is one. Throws ShapeError for an empty axis.
 template <Expression X, class... A>
-requires ReductionArguments<A...>
-auto min(X&& x, A...) { return reduce_over<min_reduction, A...>(std::forward<X>(x)); }
+auto min(X&& x, A...) {
+  return reduce_over<min_reduction, A...>(std::forward<X>(x));
+}
 /// The index of the greatest element as int64, the first of equals, the first NaN; over several axes the flat row-major
 /// index. Throws ShapeError for an empty axis. Example: `labels = hd::argmax(scores, hd::axis<1>)`.
 template <Expression X, class... A>
-requires ReductionArguments<A...>
-auto argmax(X&& x, A...) { return reduce_over<argmax_reduction, A...>(std::forward<X>(x)); }
+auto argmax(X&& x, A...) {
+  return reduce_over<argmax_reduction, A...>(std::forward<X>(x));
+}
 /// The index of the least element, as argmax.
 template <Expression X, class... A>
-requires ReductionArguments<A...>
-auto argmin(X&& x, A...) { return reduce_over<argmin_reduction, A...>(std::forward<X>(x)); }
+auto argmin(X&& x, A...) {
+  return reduce_over<argmin_reduction, A...>(std::forward<X>(x));
+}
 /// Whether any element is true (not 0; NaN is true). Of nothing: false. Example: `if (hd::any(x < 0).item()) …`
 template <Expression X, class... A>
-requires ReductionArguments<A...>
-auto any(X&& x, A...) { return reduce_over<any_reduction, A...>(std::forward<X>(x)); }
+auto any(X&& x, A...) {
+  return reduce_over<any_reduction, A...>(std::forward<X>(x));
+}
 /// Whether all elements are true. Of nothing: true. Example: `if (hd::all(a == b).item()) …`
 template <Expression X, class... A>
-requires ReductionArguments<A...>
-auto all(X&& x, A...) { return reduce_over<all_reduction, A...>(std::forward<X>(x)); }
+auto all(X&& x, A...) {
+  return reduce_over<all_reduction, A...>(std::forward<X>(x));
+}
 /// How many elements are not 0, as int64.
 template <Expression X, class... A>
-requires ReductionArguments<A...>
-auto count_nonzero(X&& x, A...) { return reduce_over<count_reduction, A...>(std::forward<X>(x)); }
+auto count_nonzero(X&& x, A...) {
+  return reduce_over<count_reduction, A...>(std::forward<X>(x));
+}
 
 /// log(sum(exp(x))) without overflow; float for integers. Of nothing, or of nothing but -inf: -inf; with an inf: inf.
 /// Example: `hd::logsumexp(scores, hd::axis<1>)`.
 template <Expression X, class... A>
-requires ReductionArguments<A...>
-auto logsumexp(X&& x, A...) { return reduce_over<logsumexp_reduction, A...>(std::forward<X>(x)); }
+auto logsumexp(X&& x, A...) {
+  return reduce_over<logsumexp_reduction, A...>(std::forward<X>(x));
+}
 
 /// exp(x - y), each element's part of a logsumexp y; 0 where that is -inf.
 struct logsumexp_gradient : to_floating {

@@ -51,10 +51,14 @@ struct sum_reduction {
   static HEDDLE_HOST_DEVICE result finish(const state& total, index_t) { return total; }
 };
 
+/// The sum of a mean: integers of 64 bits add up in double, whose range their sum never leaves.
+template <class T>
+using sum_of_mean = sum_reduction<std::conditional_t<std::is_integral_v<T> && sizeof(T) == 8, double, T>>;
+
 /// The sum over the count; float for integers; NaN of nothing.
 template <class T>
-struct mean_reduction : sum_reduction<T> {
-  using state = typename sum_reduction<T>::state;
+struct mean_reduction : sum_of_mean<T> {
+  using state = typename sum_of_mean<T>::state;
   using element = float_result_t<T>;
   using result = compute_type<element>;
   static constexpr const char* name = "mean";
@@ -62,30 +66,73 @@ struct mean_reduction : sum_reduction<T> {
     if constexpr (std::is_integral_v<state>)
       return static_cast<result>(static_cast<double>(total) / static_cast<double>(count));
     else
-      return total / static_cast<result>(count);
+      return static_cast<result>(total / static_cast<state>(count));
   }
 };
 
-/// The product. Integers and bool multiply in int64.
+/// A product of floating numbers as mantissa · 2^exponent: in whatever order numbers are multiplied, none between is
+/// out of range.
+struct scaled_product {
+  double mantissa;        ///< from 2^-500 to 2^500 in size, or 0, inf, NaN
+  std::int64_t exponent;  ///< of 2
+};
+
+/// A number of any size as such a product.
+HEDDLE_HOST_DEVICE inline scaled_product scaled(double value, std::int64_t exponent) {
+  constexpr std::uint64_t field = 0x7ff;
+  std::uint64_t bits = __builtin_bit_cast(std::uint64_t, value);
+  if ((bits >> 52 & field) - (1023 - 500) <= 1000 || value == 0.0 || (bits >> 52 & field) == field)
+    return {value, exponent};
+  if ((bits >> 52 & field) == 0) {
+    bits = __builtin_bit_cast(std::uint64_t, value * 0x1p64);
+    exponent -= 64;
+  }
+  exponent += static_cast<std::int64_t>(bits >> 52 & field) - 1023;
+  return {__builtin_bit_cast(double, (bits & ~(field << 52)) | std::uint64_t{1023} << 52), exponent};
+}
+
+/// The number that it is, rounded once or, among the subnormals, twice.
+HEDDLE_HOST_DEVICE inline double unscaled(scaled_product product) {
+  const std::int64_t exponent = product.exponent;
+  return ::ldexp(product.mantissa, static_cast<int>(exponent < -4000 ? -4000 : exponent > 4000 ? 4000 : exponent));
+}
+
+/// The product. Integers and bool multiply in int64, others in double with an exponent apart.
 template <class T>
 struct prod_reduction {
   using input = compute_type<T>;
-  using state = accumulator_type<T>;
-  using result = state;
+  static constexpr bool is_exact = kind_of<T> != kind::floating;
+  using state = std::conditional_t<is_exact, std::int64_t, scaled_product>;
+  using result = accumulator_type<T>;
   using element = sum_result_t<T>;
   static constexpr const char* name = "prod";
   static constexpr bool has_identity = true;
-  static HEDDLE_HOST_DEVICE state identity() { return state{1}; }
+  static HEDDLE_HOST_DEVICE state identity() {
+    if constexpr (is_exact)
+      return 1;
+    else
+      return {1.0, 0};
+  }
   static HEDDLE_HOST_DEVICE void accumulate(state& total, input value, index_t) {
-    combine(total, static_cast<state>(value));
+    if constexpr (is_exact)
+      combine(total, static_cast<state>(value));
+    else if constexpr (sizeof(input) < sizeof(double))
+      total = scaled(total.mantissa * static_cast<double>(value), total.exponent);
+    else
+      combine(total, scaled(value, 0));
   }
   static HEDDLE_HOST_DEVICE void combine(state& left, const state& right) {
-    if constexpr (std::is_integral_v<state>)
+    if constexpr (is_exact)
       left = wrapping_multiply(left, right);
     else
-      left *= right;
+      left = scaled(left.mantissa * right.mantissa, left.exponent + right.exponent);
   }
-  static HEDDLE_HOST_DEVICE result finish(const state& total, index_t) { return total; }
+  static HEDDLE_HOST_DEVICE result finish(const state& total, index_t) {
+    if constexpr (is_exact)
+      return total;
+    else
+      return static_cast<result>(unscaled(total));
+  }
 };
 
 /// Bytes are compared as int: g++ 12 breaks down over masked minima of 64 bytes (AVX-512).

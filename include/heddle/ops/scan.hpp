@@ -131,7 +131,9 @@ auto scanned(X&& x) {
 }
 
 /// The sum of each element and all before it along an axis. Integers and bool give int64; half and bfloat16 add up in
-/// float. The same bits every time. Example: `hd::cumsum(x, hd::axis<-1>)`.
+/// float. The same bits every time. Long lines are scanned in parts that are joined afterwards: where the sum or
+/// product of some elements in the middle is out of the type's range, so may be those that it is a part of. Example:
+/// `hd::cumsum(x, hd::axis<-1>)`.
 template <Expression X, int A>
 auto cumsum(X&& x, axis_t<A>) {
   return scanned<scan_sum, A>(std::forward<X>(x));

@@ -24,6 +24,10 @@ template <Expression X, std::size_t N>
 auto reshape(X&& x, const Extent (&shape)[N]) {
   return reshape(std::forward<X>(x), Shape<static_cast<int>(N)>(shape));
 }
+template <Expression X>
+auto reshape(X&& x, Shape<0> shape) {
+  return reshape<X, 0>(std::forward<X>(x), shape);
+}
 /// x's elements in one axis, in row-major order, whatever x's layout.
 template <Expression X>
 auto flatten(X&& x) {

@@ -230,8 +230,8 @@ Tensor<T, 2, Device> eye(N rows, M columns, Device device = {}) {
 /// A copy of host elements in row-major order. Throws ShapeError if their number is not the shape's.
 /// Example: `hd::from_host<float>(std::span<const float>(values), {2, 3}, device)`.
 template <Element T, int Rank, class Device = default_device>
-Tensor<T, Rank, Device> from_host(std::type_identity_t<std::span<const T>> values, const Shape<Rank>& shape,
-                                  Device device = {}) {
+requires(Rank > 0) Tensor<T, Rank, Device> from_host(std::type_identity_t<std::span<const T>> values,
+                                                     const Shape<Rank>& shape, Device device = {}) {
   const Shape<Rank> checked = checked_shape(shape);
   if (static_cast<index_t>(values.size()) != checked.size())
     throw ShapeError(Message{} << "from_host: " << values.size() << " values for shape " << checked << " of "
@@ -250,7 +250,7 @@ Tensor<T, static_cast<int>(N), Device> from_host(std::type_identity_t<std::span<
 }
 template <Element T, class Device = default_device>
 Tensor<T, 0, Device> from_host(std::type_identity_t<std::span<const T>> values, Shape<0> shape, Device device = {}) {
-  return from_host<T, 0>(values, shape, device);
+  return from_host<T>(values, Shape<1>{1}, device).reshape(shape);
 }
 
 /// Elements that belong to somebody else and must outlive the tensor and its views; never freed, never used for another
@@ -278,7 +278,7 @@ Tensor<T, Rank, Device> from_blob(T* pointer, const Shape<Rank>& shape, const St
   return {StorageHandle(storage), pointer, checked, strides, device};
 }
 template <class T, int Rank, class Device = default_device>
-Tensor<T, Rank, Device> from_blob(T* pointer, const Shape<Rank>& shape, Device device = {}) {
+requires(Rank > 0) Tensor<T, Rank, Device> from_blob(T* pointer, const Shape<Rank>& shape, Device device = {}) {
   return from_blob<T, Rank, Device>(pointer, shape, row_major(shape), device);
 }
 template <class T, class Device = default_device>

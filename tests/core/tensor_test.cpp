@@ -79,9 +79,10 @@ TEST(Tensor, reads_all_elements_in_row_major_order) {
   EXPECT_TRUE((to_tensor<float, 2>(Array({3, 0})).to_vector().empty()));
 }
 
-TEST(Tensor, fill_converts_as_cast_does) {
+TEST(Tensor, fill_converts_floating_numbers_and_refuses_integers_out_of_range) {
   const Output<std::uint8_t, 2> out({7, 9}, Layout::sliced);
-  out.tensor().fill(300);
+  out.tensor().fill(44);
+  EXPECT_TRUE(mentions(message_of<hd::Error>([&] { out.tensor().fill(300); }), {"300", "uint8"}));
   EXPECT_TRUE(equal(to_array(out.tensor()), Array({7, 9}, 44)));
   out.tensor().fill(3.9);
   EXPECT_TRUE(equal(to_array(out.tensor()), Array({7, 9}, 3)));

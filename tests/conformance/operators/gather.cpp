@@ -28,7 +28,7 @@ Outputs gathered(const Call& call, const Array& array, const Array& index, int a
   if (broadcast && from[other] == 1) from[other] = to[other];
   if (broadcast && to[other] == 1) to[other] = from[other];
   const Extents shape = to == matrix(index.shape) ? index.shape : to;
-  return with_type(Types<U8, I64>{}, index.type, [&](auto index_type) {
+  return with_type(Types<U8, I32, I64>{}, index.type, [&](auto index_type) {
     return with_moved_type(array.type, [&](auto type) {
       using T = type_of<decltype(type)>;
       const auto x = tensor<T, 2>(call, moved_as<T>(array), matrix(array.shape), device).expand(static_shape<2>(from));
@@ -161,7 +161,7 @@ struct GatherGradient {
     const Array& index = call.input(position);
     if (!call.has("dim") || position == 1) throw NotServed{"not without an axis, or with broadcast operands"};
     const int along = matrix_axis(axis_of(call, "dim", 0, array.rank()), array.rank());
-    return with_type(Types<U8, I64>{}, index.type, [&](auto index_type) {
+    return with_type(Types<U8, I32, I64>{}, index.type, [&](auto index_type) {
       return with_type(Reals{}, array.type, [&](auto type) -> Outputs {
         const auto dy = tensor<type_of<decltype(type)>, 2>(call, call.cotangent(0), matrix(index.shape), device);
         const auto i = tensor<type_of<decltype(index_type)>, 2>(call, index, matrix(index.shape), device);

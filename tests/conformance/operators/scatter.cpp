@@ -37,6 +37,19 @@ Outputs along_last(const Call& call, const Array& array, const Array& index, int
   const auto matrix = [&]<class E>(Type<E>, const Array& one) {
     return tensor<E, 2>(call, Matrix(one, exchanged).array, device);
   };
+  // Heddle takes other index and source types too, where theirs refuses them.
+  if constexpr (std::is_same_v<T, float> && sizeof...(More) == 1) {
+    if (index.type == ElementType::int32)
+      return {restored(
+          result(f(matrix(Type<T>{}, array), hd::axis<1>, matrix(Type<I32>{}, index), matrix(Type<T>{}, more)...)),
+          array, exchanged)};
+  }
+  if constexpr (std::is_same_v<T, double> && sizeof...(More) == 1) {
+    if (((more.type == ElementType::float32) && ...))
+      return {restored(
+          result(f(matrix(Type<T>{}, array), hd::axis<1>, matrix(Type<I64>{}, index), matrix(Type<float>{}, more)...)),
+          array, exchanged)};
+  }
   return {
       restored(result(f(matrix(Type<T>{}, array), hd::axis<1>, matrix(Type<I64>{}, index), matrix(Type<T>{}, more)...)),
                array, exchanged)};
@@ -214,7 +227,7 @@ struct NonZero {
 void add_scatter(Registry& registry) {
   serve(registry, {"ScatterElements", "Scatter"}, ScatterElements{});
   serve(registry, "scatter", Scatter<false, Types<double, I32>>{});
-  serve(registry, "scatter_add", Scatter<true, Types<U8>>{});
+  serve(registry, "scatter_add", Scatter<true, Types<U8, float, double>>{});
   serve(registry, "scatter_reduce", ScatterReduce{});
   serve(registry, "index_add", IndexAdd{});
   serve(registry, "index_copy", IndexPut<false>{});

@@ -3,9 +3,9 @@
 #include <heddle/ops/norm.hpp>
 #include <heddle/ops/softmax.hpp>
 
-#include <cstdio>
-#include <cstring>
 #include <vector>
+
+#include "counted.hpp"
 
 namespace hd = heddle;
 
@@ -19,11 +19,6 @@ hd::Tensor<float, 2, hd::Cuda> input(hd::index_t rows, hd::index_t columns) {
   return hd::from_host<float>(values, hd::Shape<2>{rows, columns}, device);
 }
 
-struct counted {
-  const char* name;
-  void (*run)();
-};
-
 const counted operations[] = {
     {"softmax_long", [] { hd::Tensor y = hd::softmax(input(16, 131072), hd::axis<1>); }},
     {"softmax_few", [] { hd::Tensor y = hd::softmax(input(16, 32768), hd::axis<1>); }},
@@ -32,15 +27,4 @@ const counted operations[] = {
 
 }  // namespace
 
-int main(int count, char** arguments) {
-  for (const counted& one : operations) {
-    if (count < 2) std::puts(one.name);
-    if (count >= 2 && std::strcmp(arguments[1], one.name) == 0) {
-      one.run();
-      hd::cuda::synchronize(device);
-      return 0;
-    }
-  }
-  if (count >= 2) std::fprintf(stderr, "counted_long_rows: there is no operation '%s'\n", arguments[1]);
-  return count < 2 ? 0 : 1;
-}
+int main(int count, char** arguments) { return run_counted(operations, count, arguments); }

@@ -2,9 +2,9 @@
 // so that no kernel runs but the operation's own. Without an argument: lists the names.
 #include <heddle/heddle.hpp>
 
-#include <cstdio>
-#include <cstring>
 #include <vector>
+
+#include "counted.hpp"
 
 namespace hd = heddle;
 using hd::index_t;
@@ -29,11 +29,6 @@ void cross_entropy_of(const hd::Extent (&extents)[2]) {
   const auto labels = hd::from_host<std::int64_t>(classes, hd::Shape<1>{a.extent(0)}, device);
   hd::Tensor loss = hd::cross_entropy(a, labels);
 }
-
-struct counted {
-  const char* name;
-  void (*run)();
-};
 
 const counted operations[] = {
     {"map",
@@ -268,15 +263,4 @@ const counted operations[] = {
 
 }  // namespace
 
-int main(int count, char** arguments) {
-  for (const counted& one : operations) {
-    if (count < 2) std::puts(one.name);
-    if (count >= 2 && std::strcmp(arguments[1], one.name) == 0) {
-      one.run();
-      hd::cuda::synchronize(device);
-      return 0;
-    }
-  }
-  if (count >= 2) std::fprintf(stderr, "counted_operations: there is no operation '%s'\n", arguments[1]);
-  return count < 2 ? 0 : 1;
-}
+int main(int count, char** arguments) { return run_counted(operations, count, arguments); }

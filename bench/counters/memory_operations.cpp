@@ -2,9 +2,9 @@
 // lists the names.
 #include <heddle/heddle.hpp>
 
-#include <cstdio>
-#include <cstring>
 #include <vector>
+
+#include "counted.hpp"
 
 namespace hd = heddle;
 using hd::index_t;
@@ -27,11 +27,6 @@ void cross_entropy_of(index_t rows, index_t columns) {
   hd::Tensor loss =
       hd::cross_entropy(table(rows, columns), hd::from_host<std::int64_t>(classes, hd::Shape<1>{rows}, device));
 }
-
-struct counted {
-  const char* name;
-  void (*run)();
-};
 
 const counted operations[] = {
     {"relu(a * b + c)", [] { hd::Tensor y = hd::relu(line() * line() + line()); }},
@@ -74,14 +69,4 @@ const counted operations[] = {
 
 }  // namespace
 
-int main(int count, char** arguments) {
-  for (const counted& one : operations) {
-    if (count < 2) std::puts(one.name);
-    if (count >= 2 && std::strcmp(arguments[1], one.name) == 0) {
-      one.run();
-      hd::cuda::synchronize(device);
-      return 0;
-    }
-  }
-  return count < 2 ? 0 : 1;
-}
+int main(int count, char** arguments) { return run_counted(operations, count, arguments); }

@@ -122,7 +122,8 @@ template <int I, class Own, class F>
 requires requires { requires std::is_arithmetic_v<decltype(parameter_at<I>(&F::operator()))>; }
 struct number_parameter<I, Own, F> {
   using parameter = canonical_t<decltype(parameter_at<I>(&F::operator()))>;
-  using type = std::conditional_t < kind_of<parameter><kind_of<Own>, Own, parameter>;
+  static constexpr bool is_lower = (kind_of<parameter> < kind_of<Own>);
+  using type = std::conditional_t<is_lower, Own, parameter>;
 };
 
 /// A user's functor on tensors, formulas and numbers, fused like everything else. The functor is a trivially copyable

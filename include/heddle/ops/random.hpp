@@ -44,8 +44,7 @@ class Generator {
     if (captures_under_way > 0) [[unlikely]] {
       throw UnsupportedError(
           "random numbers can't be drawn while a CUDA graph is captured: every replay would repeat them. Draw them "
-          "into "
-          "a tensor before each launch, or give the operation a RandomState, whose repetition is then meant");
+          "into a tensor before each launch, or give the operation a RandomState, whose repetition is then meant");
     }
     return __atomic_fetch_add(&offset_, 1, __ATOMIC_RELAXED);
   }

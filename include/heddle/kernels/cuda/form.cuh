@@ -274,6 +274,7 @@ class sink {
     return r < Bound::leaves ? bound.table.stride[r][axis_number] : bound.out_stride[axis_number];
   }
 
+ protected:
   Form form_;
   Out* out_;
   const void* data_[static_cast<std::size_t>(Bound::leaves > 0 ? Bound::leaves : 1)];
